@@ -1,0 +1,276 @@
+// The laws of spur.cgroup/1, tried with real processes.
+#include "case.hpp"
+#include "instance.hpp"
+
+#include <spur/plugin/cgroup.h>
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+namespace spur::check {
+namespace {
+
+using namespace std::chrono_literals;
+
+const spur_cgroup_ops& ops_of(Instance& instance) { return instance.ops<spur_cgroup_ops>(SPUR_CGROUP_IFACE); }
+
+spur_cgroup_scope scope_of(std::uint32_t step) {
+    spur_cgroup_scope scope{};
+    scope.size = sizeof scope;
+    scope.job = 3'000'000'000u + static_cast<std::uint32_t>(getpid());  // no real job's
+    scope.step = step;
+    scope.task = SPUR_NONE;
+    scope.uid = geteuid();
+    return scope;
+}
+
+spur_cgroup_limits no_limits() {
+    spur_cgroup_limits limits{};
+    limits.size = sizeof limits;
+    limits.swap_bytes = UINT64_MAX;
+    return limits;
+}
+
+// A process with a child of its own, both counting as fast as they are let.
+class Family {
+public:
+    Family() {
+        count_ = static_cast<std::atomic<std::uint64_t>*>(
+            mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+        pid_ = fork();
+        if (pid_ != 0) return;
+        for (;;) {
+            if (const auto said = count_[2].load(); said != 0 && count_[3].load() == 0) {
+                const pid_t child = fork();  // after attaching, so that it is born inside
+                if (child != 0) count_[3] = static_cast<std::uint64_t>(child);
+            }
+            count_[0].fetch_add(1);
+            usleep(500);
+        }
+    }
+    ~Family() {
+        kill(pid_, SIGKILL);
+        if (child() > 0) kill(child(), SIGKILL);
+        waitpid(pid_, nullptr, 0);
+        munmap(count_, 4096);
+    }
+    Family(const Family&) = delete;
+    Family& operator=(const Family&) = delete;
+
+    pid_t pid() const { return pid_; }
+    pid_t child() const { return static_cast<pid_t>(count_[3].load()); }
+    std::uint64_t count() const { return count_[0].load(); }
+    void multiply() {
+        count_[2] = 1;
+        for (const auto end = std::chrono::steady_clock::now() + 5s; child() == 0;) {
+            require(std::chrono::steady_clock::now() < end, "the test process could not fork inside its scope");
+            std::this_thread::sleep_for(1ms);
+        }
+    }
+    bool lives() const { return kill(pid_, 0) == 0 && waitpid(pid_, nullptr, WNOHANG) == 0; }
+    bool child_lives() const { return child() > 0 && kill(child(), 0) == 0; }
+
+private:
+    std::atomic<std::uint64_t>* count_;  // [0] ticks, [2] "have a child", [3] its pid
+    pid_t pid_;
+};
+
+template <class Done>
+void eventually(const char* otherwise, Done done) {
+    for (const auto end = std::chrono::steady_clock::now() + 5s; !done();) {
+        require(std::chrono::steady_clock::now() < end, "{} (within 5s)", otherwise);
+        std::this_thread::sleep_for(2ms);
+    }
+}
+
+// One scope of one instance, removed at the end.
+class Scope {
+public:
+    Scope(Instance& instance, std::uint32_t step)
+        : ops_(ops_of(instance)), self_(instance.self()), scope_(scope_of(step)) {
+        make();
+    }
+    ~Scope() {
+        ErrorBox err;
+        ops_.signal(self_, &scope_, SIGKILL, err.get());
+        for (int i = 0; i < 500 && ops_.remove(self_, &scope_, err.get()) == SPUR_E_BUSY; ++i)
+            std::this_thread::sleep_for(2ms);
+    }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+    void make() {
+        call("make()", [&](auto* err) {
+            const auto limits = no_limits();
+            return ops_.make(self_, &scope_, &limits, err);
+        });
+    }
+    void attach(pid_t pid) {
+        call("attach()", [&](auto* err) { return ops_.attach(self_, &scope_, pid, err); });
+    }
+    void freeze(bool frozen) {
+        call("freeze()", [&](auto* err) { return ops_.freeze(self_, &scope_, frozen, err); });
+    }
+    void signal(int number) {
+        call("signal()", [&](auto* err) { return ops_.signal(self_, &scope_, number, err); });
+    }
+    std::vector<pid_t> processes() {
+        std::vector<pid_t> all;
+        call("processes()", [&](auto* err) {
+            return ops_.processes(
+                self_, &scope_, &all,
+                [](void* context, std::int32_t pid) { static_cast<std::vector<pid_t>*>(context)->push_back(pid); },
+                err);
+        });
+        return all;
+    }
+    spur_cgroup_usage usage() {
+        spur_cgroup_usage usage{};
+        usage.size = sizeof usage;
+        call("usage()", [&](auto* err) { return ops_.usage(self_, &scope_, &usage, err); });
+        return usage;
+    }
+    spur_status remove() {
+        ErrorBox err;
+        doing("in remove()");
+        return ops_.remove(self_, &scope_, err.get());
+    }
+
+private:
+    template <class Call>
+    void call(const char* name, Call body) {
+        ErrorBox err;
+        doing(fmt::format("in {}", name));
+        expect_ok(name, body(err.get()), err);
+    }
+    const spur_cgroup_ops& ops_;
+    spur_plugin* self_;
+    spur_cgroup_scope scope_;
+};
+
+void need(Instance& instance, std::uint32_t capability, const char* name) {
+    if ((ops_of(instance).capabilities(instance.self()) & capability) == 0)
+        skip("{} is not among its capabilities here", name);
+}
+
+void exercise(const Subject&, Instance& instance, const Shape& shape) {
+    Memory memory(shape);
+    const auto& ops = ops_of(instance);
+    const auto* scope = memory.one(scope_of(7));
+    const auto* limits = memory.one(no_limits());
+    ErrorBox err;
+    ops.capabilities(instance.self());
+    doing("in make()");
+    expect_ok("make()", ops.make(instance.self(), scope, limits, err.get()), err);
+    doing("in remove()");
+    expect_ok("remove()", ops.remove(instance.self(), scope, err.get()), err);
+}
+
+std::string makes_and_removes(const Subject& subject) {
+    Bench bench(subject);
+    Scope scope(bench.instance(), 0);
+    scope.make();  // the same again
+    require(scope.processes().empty() || scope.usage().processes == scope.processes().size(),
+            "usage() and processes() count differently");
+    require(scope.remove() == SPUR_OK, "remove() of an empty scope fails");
+    require(scope.remove() == SPUR_OK, "remove() of a scope that does not exist fails: it is fine");
+    return "";
+}
+
+std::string contains(const Subject& subject) {
+    Bench bench(subject);
+    need(bench.instance(), SPUR_CGROUP_CONTAINS, "SPUR_CGROUP_CONTAINS");
+    Family family;
+    Scope scope(bench.instance(), 1);
+    scope.attach(family.pid());
+    family.multiply();
+    const auto inside = scope.processes();
+    require(std::ranges::count(inside, family.pid()) == 1, "processes() does not name the process that was attached");
+    require(std::ranges::count(inside, family.child()) == 1,
+            "processes() does not name the child of the process that was attached");
+    require(scope.usage().processes >= 2, "usage() counts {} processes, 2 are there", scope.usage().processes);
+    require(scope.remove() == SPUR_E_BUSY, "remove() of a scope with processes is not SPUR_E_BUSY");
+    scope.signal(SIGKILL);
+    eventually("a process outlives signal(SIGKILL)", [&] { return !family.lives(); });
+    eventually("a child outlives signal(SIGKILL)", [&] { return !family.child_lives() || scope.processes().empty(); });
+    eventually("remove() stays busy after all processes were killed", [&] { return scope.remove() == SPUR_OK; });
+    return "";
+}
+
+std::string freezes(const Subject& subject) {
+    Bench bench(subject);
+    need(bench.instance(), SPUR_CGROUP_FREEZES, "SPUR_CGROUP_FREEZES");
+    Family family;
+    Scope scope(bench.instance(), 2);
+    scope.attach(family.pid());
+    eventually("the test process does not run", [&] { return family.count() > 3; });
+    scope.freeze(true);
+    const auto before = family.count();
+    std::this_thread::sleep_for(50ms);
+    require(family.count() <= before + 1, "a frozen process runs");
+    scope.freeze(false);
+    eventually("a process does not run again after freeze(0)", [&] { return family.count() > before + 3; });
+    return "";
+}
+
+std::string attaches_itself(const Subject& subject) {
+    Bench bench(subject);
+    need(bench.instance(), SPUR_CGROUP_CONTAINS, "SPUR_CGROUP_CONTAINS");
+    Scope scope(bench.instance(), 3);
+    const pid_t child = fork();
+    if (child == 0) {  // as between fork and exec
+        scope.attach(0);
+        for (;;) pause();
+    }
+    eventually("attach(0) in a child does not move it",
+               [&] { return std::ranges::count(scope.processes(), child) == 1; });
+    scope.signal(SIGKILL);
+    waitpid(child, nullptr, 0);
+    return "";
+}
+
+std::string found_again(const Subject& subject) {
+    Bench first(subject);
+    need(first.instance(), SPUR_CGROUP_CONTAINS, "SPUR_CGROUP_CONTAINS");
+    Family family;
+    Scope scope(first.instance(), 4);
+    scope.attach(family.pid());
+    Bench second(subject);  // as a restarted spurd
+    Scope same(second.instance(), 4);
+    require(std::ranges::count(same.processes(), family.pid()) == 1,
+            "another instance does not find the processes of the scope by its name");
+    same.signal(SIGKILL);
+    eventually("another instance's signal(SIGKILL) does not reach them", [&] { return !family.lives(); });
+    return "";
+}
+
+constexpr RequiredOp required[] = {
+    {"capabilities", offsetof(spur_cgroup_ops, capabilities)},
+    {"make", offsetof(spur_cgroup_ops, make)},
+    {"attach", offsetof(spur_cgroup_ops, attach)},
+    {"signal", offsetof(spur_cgroup_ops, signal)},
+    {"usage", offsetof(spur_cgroup_ops, usage)},
+    {"processes", offsetof(spur_cgroup_ops, processes)},
+    {"remove", offsetof(spur_cgroup_ops, remove)},
+};
+constexpr Case laws[] = {
+    {"make-remove", "a scope can be made twice and removed twice", &makes_and_removes},
+    {"contains", "children are inside, signal reaches all, remove waits for them", &contains},
+    {"freeze", "frozen processes do not run, thawed ones do", &freezes},
+    {"attach-self", "attach(0) works between fork and exec", &attaches_itself},
+    {"found-again", "a scope is found again by its name", &found_again},
+};
+
+}  // namespace
+
+extern const Axis cgroup_axis;
+const Axis cgroup_axis{"cgroup", "spurd", SPUR_CGROUP_IFACE, first_size<spur_cgroup_ops>, required, laws, &exercise};
+
+}  // namespace spur::check

@@ -1,0 +1,100 @@
+// Lines out, sequences back in.
+#include "journal.hpp"
+
+#include <spur/plugin/plugin.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+
+using spur::plugin::Records;
+
+namespace {
+
+[[noreturn]] void fail_io(const std::string& what) { throw std::system_error(errno, std::generic_category(), what); }
+
+// Tabs, newlines and backslashes would break the format.
+void append_escaped(std::string& line, std::string_view text) {
+    for (const char c : text) {
+        if (c == '\t')
+            line += "\\t";
+        else if (c == '\n')
+            line += "\\n";
+        else if (c == '\\')
+            line += "\\\\";
+        else
+            line += c;
+    }
+}
+
+void append_field(std::string& line, const spur_field& field) {
+    line += '\t';
+    line += field.name;
+    line += '=';
+    if (field.kind == SPUR_FIELD_INT) line += std::to_string(field.integer);
+    if (field.kind == SPUR_FIELD_REAL) line += std::to_string(field.real);
+    if (field.kind == SPUR_FIELD_TEXT) append_escaped(line, spur::plugin::view(field.text));
+}
+
+}  // namespace
+
+Journal::Journal(std::string path) : path_(std::move(path)) {
+    file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (file_ < 0) fail_io("cannot open the journal " + path_);
+    try {
+        recover();
+    } catch (...) {
+        close(file_);
+        throw;
+    }
+}
+Journal::~Journal() { close(file_); }
+
+// Reads the sequences back and cuts off a line that a crash left unfinished.
+void Journal::recover() {
+    std::ifstream in(path_);
+    off_t whole = 0;
+    for (std::string line; std::getline(in, line) && !in.eof();) {
+        whole += static_cast<off_t>(line.size()) + 1;
+        const auto tab = line.find('\t');
+        if (tab == std::string::npos) continue;
+        auto& highest = stored_[line.substr(0, tab)];
+        highest = std::max<std::uint64_t>(highest, std::strtoull(line.c_str() + tab + 1, nullptr, 10));
+    }
+    if (ftruncate(file_, whole) != 0) fail_io("cannot repair the journal " + path_);
+}
+
+void Journal::store(std::string_view cluster, spur_span rows) {
+    const std::scoped_lock hold(lock_);
+    auto highest = stored_.contains(cluster) ? stored_.find(cluster)->second : 0;
+    std::string lines;
+    for (const auto& row : Records<spur_row>(rows)) {
+        if (row.sequence != 0 && row.sequence <= highest) continue;
+        append_escaped(lines, cluster);
+        lines +=
+            '\t' + std::to_string(row.sequence) + '\t' + std::to_string(row.table) + '\t' + std::to_string(row.removed);
+        for (const auto& field : Records<spur_field>(row.fields)) append_field(lines, field);
+        lines += '\n';
+        highest = std::max(highest, row.sequence);
+    }
+    const auto before = lseek(file_, 0, SEEK_END);
+    const auto written = write(file_, lines.data(), lines.size());
+    if (written != static_cast<ssize_t>(lines.size()) || fdatasync(file_) != 0) {
+        const int why = written >= 0 && errno == 0 ? ENOSPC : errno;
+        if (ftruncate(file_, before) != 0) {
+        }  // nothing more can be done; the next start cuts off what is unfinished
+        errno = why;
+        fail_io("cannot write to the journal " + path_);
+    }
+    stored_.insert_or_assign(std::string(cluster), highest);
+}
+
+std::uint64_t Journal::stored_up_to(std::string_view cluster) const {
+    const std::scoped_lock hold(lock_);
+    const auto found = stored_.find(cluster);
+    return found != stored_.end() ? found->second : 0;
+}

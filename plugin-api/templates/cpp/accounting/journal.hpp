@@ -1,0 +1,31 @@
+// The policy: a file of lines "cluster<TAB>sequence<TAB>table<TAB>removed<TAB>name=value...", appended to in whole
+// batches.
+#pragma once
+
+#include <spur/plugin/accounting.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+class Journal {
+public:
+    explicit Journal(std::string path);  // throws std::system_error
+    ~Journal();
+    Journal(const Journal&) = delete;
+    Journal& operator=(const Journal&) = delete;
+
+    // All rows or none, durable on return. Rows stored before are left out.
+    void store(std::string_view cluster, spur_span rows);
+    std::uint64_t stored_up_to(std::string_view cluster) const;
+
+private:
+    void recover();
+
+    mutable std::mutex lock_;
+    std::string path_;
+    int file_ = -1;
+    std::map<std::string, std::uint64_t, std::less<>> stored_;  // highest sequence by cluster
+};

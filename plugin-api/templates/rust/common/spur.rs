@@ -1,0 +1,1719 @@
+// spur.rs - the public headers of Spur plugins in Rust. Generated from the C headers by plugin-api/abi/rust: do not edit.
+// What each thing means is written in the headers, spur/plugin/*.h.
+#![allow(non_camel_case_types, dead_code)]
+
+use std::os::raw::{c_char, c_void};
+
+pub type spur_status = i32;
+
+pub type spur_module_v1_fn = unsafe extern "C" fn() -> *const spur_module;
+
+pub type spur_task = unsafe extern "C" fn(argument: *mut c_void);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_error {
+    pub size: u32,
+    pub code: spur_status,
+    pub text: [c_char; 248],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_span {
+    pub data: *const c_void,
+    pub count: u32,
+    pub stride: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_str {
+    pub data: *const c_char,
+    pub length: u32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_bytes {
+    pub data: *const c_void,
+    pub length: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_bits {
+    pub words: *const u64,
+    pub count: u32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_sink {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub write: Option<unsafe extern "C" fn(sink: *const spur_sink, data: *const c_void, length: u64) -> spur_status>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_source {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub read: Option<unsafe extern "C" fn(source: *const spur_source, buffer: *mut c_void, capacity: u64, length: *mut u64) -> spur_status>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_option {
+    pub key: *const c_char,
+    pub kind: u32,
+    pub flags: u32,
+    pub fallback: *const c_char,
+    pub help: *const c_char,
+    pub choices: *const c_char,
+    pub minimum: i64,
+    pub maximum: i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_config_value {
+    pub key: *const c_char,
+    pub kind: u32,
+    pub is_default: u32,
+    pub integer: i64,
+    pub real: f64,
+    pub text: *const c_char,
+    pub list: *const *const c_char,
+    pub list_count: u32,
+    pub line: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_config {
+    pub size: u32,
+    pub reserved: u32,
+    pub values: spur_span,
+    pub source: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_host {
+    pub size: u32,
+    pub reserved: u32,
+    pub program: *const c_char,
+    pub version: *const c_char,
+    pub service: Option<unsafe extern "C" fn(host: *const spur_host, id: *const c_char) -> *const c_void>,
+    pub context: *mut c_void,
+}
+
+#[repr(C)]
+pub struct spur_plugin {
+    _private: [u8; 0],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_plugin_desc {
+    pub size: u32,
+    pub reserved: u32,
+    pub r#type: *const c_char,
+    pub version: *const c_char,
+    pub vendor: *const c_char,
+    pub summary: *const c_char,
+    pub options: *const spur_option,
+    pub option_count: u32,
+    pub option_stride: u32,
+    pub interfaces: *const *const c_char,
+    pub create: Option<unsafe extern "C" fn(host: *const spur_host, config: *const spur_config, out: *mut *mut spur_plugin, err: *mut spur_error) -> spur_status>,
+    pub destroy: Option<unsafe extern "C" fn(this: *mut spur_plugin)>,
+    pub query: Option<unsafe extern "C" fn(this: *mut spur_plugin, id: *const c_char) -> *const c_void>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_module {
+    pub size: u32,
+    pub abi: u32,
+    pub built_with: *const c_char,
+    pub plugins: *const *const spur_plugin_desc,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_log {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub write: Option<unsafe extern "C" fn(log: *const spur_log, level: u32, text: spur_str)>,
+    pub enabled: Option<unsafe extern "C" fn(log: *const spur_log, level: u32) -> u32>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_clock {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub unix_ns: Option<unsafe extern "C" fn(clock: *const spur_clock) -> i64>,
+    pub monotonic_ns: Option<unsafe extern "C" fn(clock: *const spur_clock) -> i64>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_config_service {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub get: Option<unsafe extern "C" fn(service: *const spur_config_service, key: *const c_char, sink: *const spur_sink) -> spur_status>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_executor {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub post: Option<unsafe extern "C" fn(executor: *const spur_executor, task: spur_task, argument: *mut c_void) -> spur_status>,
+    pub post_after: Option<unsafe extern "C" fn(executor: *const spur_executor, delay_ns: i64, task: spur_task, argument: *mut c_void, timer: *mut u64) -> spur_status>,
+    pub cancel: Option<unsafe extern "C" fn(executor: *const spur_executor, timer: u64) -> u32>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_metrics {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub define: Option<unsafe extern "C" fn(metrics: *const spur_metrics, name: *const c_char, kind: u32, help: *const c_char) -> u32>,
+    pub add: Option<unsafe extern "C" fn(metrics: *const spur_metrics, handle: u32, amount: f64)>,
+    pub set: Option<unsafe extern "C" fn(metrics: *const spur_metrics, handle: u32, value: f64)>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_device_view {
+    pub index: u32,
+    pub r#type: u32,
+    pub socket: u32,
+    pub parent: u32,
+    pub units_total: u64,
+    pub units_used: u64,
+    pub cores: spur_bits,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_device_link {
+    pub from: u32,
+    pub to: u32,
+    pub weight: u32,
+    pub kind: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_gres_view {
+    pub name: u32,
+    pub reserved: u32,
+    pub total: u64,
+    pub used: u64,
+    pub devices: spur_span,
+    pub links: spur_span,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_node_view {
+    pub name: spur_str,
+    pub flags: u32,
+    pub weight: u32,
+    pub sockets: u32,
+    pub cores_per_socket: u32,
+    pub threads_per_core: u32,
+    pub cpus: u32,
+    pub cpus_used: u32,
+    pub klass: u32,
+    pub memory_mib: u64,
+    pub memory_used_mib: u64,
+    pub tmp_mib: u64,
+    pub cores_used: spur_bits,
+    pub cores_offered: spur_bits,
+    pub features: spur_bits,
+    pub gres: spur_span,
+    pub leaf_switch: u32,
+    pub owner_uid: u32,
+    pub running_jobs: u32,
+    pub sharing_jobs: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_gres_share {
+    pub name: u32,
+    pub r#type: u32,
+    pub count: u64,
+    pub devices: spur_bits,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_node_share {
+    pub node: u32,
+    pub cpus: u32,
+    pub memory_mib: u64,
+    pub cores: spur_bits,
+    pub gres: spur_span,
+    pub tasks: u32,
+    pub flags: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_gres_request {
+    pub name: u32,
+    pub r#type: u32,
+    pub scope: u32,
+    pub reserved: u32,
+    pub count: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_license_request {
+    pub license: u32,
+    pub count: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_node_quota {
+    pub nodes: spur_bits,
+    pub count: u32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_job_view {
+    pub id: u32,
+    pub flags: u32,
+    pub klass: u64,
+    pub priority: u64,
+    pub uid: u32,
+    pub gid: u32,
+    pub association: u32,
+    pub qos: u32,
+    pub partitions: spur_span,
+    pub reservation: u32,
+    pub array_tasks: u32,
+    pub het_group: u32,
+    pub restarts: u32,
+    pub submitted: i64,
+    pub eligible: i64,
+    pub started: i64,
+    pub ends: i64,
+    pub deadline: i64,
+    pub limit_s: u32,
+    pub limit_min_s: u32,
+    pub min_nodes: u32,
+    pub max_nodes: u32,
+    pub tasks: u32,
+    pub cpus_per_task: u32,
+    pub tasks_per_node: u32,
+    pub tasks_per_socket: u32,
+    pub tasks_per_core: u32,
+    pub tasks_per_gpu: u32,
+    pub min_cpus_per_node: u32,
+    pub cpus_per_gpu: u32,
+    pub min_sockets: u32,
+    pub min_cores_per_socket: u32,
+    pub min_threads_per_core: u32,
+    pub spread_nodes: u32,
+    pub spread_sockets: u32,
+    pub plane_size: u32,
+    pub mem_per_node_mib: u64,
+    pub mem_per_cpu_mib: u64,
+    pub mem_per_gpu_mib: u64,
+    pub tmp_mib: u64,
+    pub gres: spur_span,
+    pub licenses: spur_span,
+    pub eligible_nodes: spur_bits,
+    pub required_nodes: spur_bits,
+    pub alternatives: spur_span,
+    pub quotas: spur_span,
+    pub preferred_nodes: spur_bits,
+    pub max_switches: u32,
+    pub switches_until: i64,
+    pub preempt_tier: u32,
+    pub preempt_mode: u32,
+    pub preempt_exempt_until: i64,
+    pub shares: spur_span,
+    pub ran_s: u32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_partition_view {
+    pub name: spur_str,
+    pub nodes: spur_bits,
+    pub state: u32,
+    pub tier: u32,
+    pub max_time_s: u32,
+    pub max_nodes: u32,
+    pub max_cpus_per_node: u32,
+    pub min_nodes: u32,
+    pub job_factor: u32,
+    pub oversubscribe: u32,
+    pub least_loaded: u32,
+    pub exclusive_user: u32,
+    pub billing: spur_span,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_tres_weight {
+    pub tres: u32,
+    pub reserved: u32,
+    pub weight: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_reservation_view {
+    pub name: spur_str,
+    pub start: i64,
+    pub end: i64,
+    pub flags: u32,
+    pub partition: u32,
+    pub nodes: spur_bits,
+    pub cores: spur_bits,
+    pub licenses: spur_span,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_license_view {
+    pub name: spur_str,
+    pub total: u32,
+    pub used: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_qos_view {
+    pub name: spur_str,
+    pub priority: u32,
+    pub preempt_mode: u32,
+    pub preempts: spur_bits,
+    pub usage_factor: f64,
+    pub exempt_s: i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_association_view {
+    pub account: spur_str,
+    pub user: spur_str,
+    pub parent: u32,
+    pub shares: u32,
+    pub uid: u32,
+    pub priority: u32,
+    pub usage: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_switch_view {
+    pub name: spur_str,
+    pub parent: u32,
+    pub level: u32,
+    pub nodes: spur_bits,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_view_changes {
+    pub size: u32,
+    pub complete: u32,
+    pub since: u64,
+    pub nodes: spur_span,
+    pub new_pending: spur_span,
+    pub new_running: spur_span,
+    pub gone_pending: spur_span,
+    pub gone_running: spur_span,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_cluster_view {
+    pub size: u32,
+    pub reserved: u32,
+    pub number: u64,
+    pub now: i64,
+    pub nodes: spur_span,
+    pub pending: spur_span,
+    pub pending_order: spur_span,
+    pub running: spur_span,
+    pub running_order: spur_span,
+    pub partitions: spur_span,
+    pub reservations: spur_span,
+    pub licenses: spur_span,
+    pub qos: spur_span,
+    pub associations: spur_span,
+    pub switches: spur_span,
+    pub features: spur_span,
+    pub gres_names: spur_span,
+    pub gres_types: spur_span,
+    pub changes: *const spur_view_changes,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_field {
+    pub name: *const c_char,
+    pub kind: u32,
+    pub reserved: u32,
+    pub integer: i64,
+    pub real: f64,
+    pub text: spur_str,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_row {
+    pub table: u32,
+    pub removed: u32,
+    pub sequence: u64,
+    pub fields: spur_span,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_condition {
+    pub name: *const c_char,
+    pub test: u32,
+    pub negate: u32,
+    pub values: spur_span,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_query {
+    pub size: u32,
+    pub table: u32,
+    pub conditions: spur_span,
+    pub wanted: spur_span,
+    pub order_by: *const c_char,
+    pub limit: u32,
+    pub with_removed: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_row_sink {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub row: Option<unsafe extern "C" fn(sink: *const spur_row_sink, row: *const spur_row) -> spur_status>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_accounting_ops {
+    pub size: u32,
+    pub features: u32,
+    pub migrate: Option<unsafe extern "C" fn(this: *mut spur_plugin, err: *mut spur_error) -> spur_status>,
+    pub store: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, rows: spur_span, err: *mut spur_error) -> spur_status>,
+    pub stored_up_to: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, sequence: *mut u64, err: *mut spur_error) -> spur_status>,
+    pub query: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, query: *const spur_query, sink: *const spur_row_sink, err: *mut spur_error) -> spur_status>,
+    pub roll_up: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, now: i64, err: *mut spur_error) -> spur_status>,
+    pub purge: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, table: u32, before: i64, archive: *const spur_row_sink, err: *mut spur_error) -> spur_status>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_auth_request {
+    pub size: u32,
+    pub reserved: u32,
+    pub method: spur_str,
+    pub digest: [u8; 32],
+    pub peer: spur_str,
+    pub token: spur_str,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_identity {
+    pub size: u32,
+    pub uid: u32,
+    pub gid: u32,
+    pub flags: u32,
+    pub issued: i64,
+    pub expires: i64,
+    pub user: [c_char; 64],
+    pub mechanism: [c_char; 32],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_auth_ops {
+    pub size: u32,
+    pub features: u32,
+    pub make: Option<unsafe extern "C" fn(this: *mut spur_plugin, request: *const spur_auth_request, credential: *const spur_sink, err: *mut spur_error) -> spur_status>,
+    pub verify: Option<unsafe extern "C" fn(this: *mut spur_plugin, request: *const spur_auth_request, credential: spur_str, out: *mut spur_identity, err: *mut spur_error) -> spur_status>,
+    pub make_answer: Option<unsafe extern "C" fn(this: *mut spur_plugin, credential: spur_str, reply_digest: *const u8, answer: *const spur_sink, err: *mut spur_error) -> spur_status>,
+    pub verify_answer: Option<unsafe extern "C" fn(this: *mut spur_plugin, credential: spur_str, reply_digest: *const u8, answer: spur_str, out: *mut spur_identity, err: *mut spur_error) -> spur_status>,
+    pub issue: Option<unsafe extern "C" fn(this: *mut spur_plugin, uid: u32, user: spur_str, lifetime_s: u32, token: *const spur_sink, err: *mut spur_error) -> spur_status>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_cgroup_scope {
+    pub size: u32,
+    pub job: u32,
+    pub step: u32,
+    pub task: u32,
+    pub uid: u32,
+    pub attempt: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_cgroup_limits {
+    pub size: u32,
+    pub cpus: u32,
+    pub memory_bytes: u64,
+    pub swap_bytes: u64,
+    pub cpu_list: spur_str,
+    pub memory_nodes: spur_str,
+    pub device_allow: spur_span,
+    pub device_deny: spur_span,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_cgroup_usage {
+    pub size: u32,
+    pub processes: u32,
+    pub user_us: u64,
+    pub system_us: u64,
+    pub memory_peak_bytes: u64,
+    pub oom_kills: u64,
+    pub read_bytes: u64,
+    pub write_bytes: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_cgroup_ops {
+    pub size: u32,
+    pub reserved: u32,
+    pub capabilities: Option<unsafe extern "C" fn(this: *mut spur_plugin) -> u32>,
+    pub make: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, limits: *const spur_cgroup_limits, err: *mut spur_error) -> spur_status>,
+    pub attach: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, pid: i32, err: *mut spur_error) -> spur_status>,
+    pub freeze: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, frozen: u32, err: *mut spur_error) -> spur_status>,
+    pub signal: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, signal: i32, err: *mut spur_error) -> spur_status>,
+    pub usage: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, out: *mut spur_cgroup_usage, err: *mut spur_error) -> spur_status>,
+    pub processes: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, context: *mut c_void, each: Option<unsafe extern "C" fn(a0: *mut c_void, a1: i32)>, err: *mut spur_error) -> spur_status>,
+    pub remove: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, err: *mut spur_error) -> spur_status>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_gpu_device {
+    pub size: u32,
+    pub index: u32,
+    pub parent: u32,
+    pub numa_node: u32,
+    pub health: u32,
+    pub slices_max: u32,
+    pub memory_mib: u64,
+    pub key: spur_str,
+    pub r#type: spur_str,
+    pub model: spur_str,
+    pub pci: spur_str,
+    pub near_cpus: spur_str,
+    pub device_files: spur_str,
+    pub cdi: spur_str,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_gpu_link {
+    pub size: u32,
+    pub from: u32,
+    pub to: u32,
+    pub kind: u32,
+    pub weight: u32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_gpu_load {
+    pub size: u32,
+    pub index: u32,
+    pub busy: f64,
+    pub memory_used_mib: u64,
+    pub power_watts: f64,
+    pub temperature_c: f64,
+    pub errors: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_gpu_sink {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub device: Option<unsafe extern "C" fn(sink: *const spur_gpu_sink, device: *const spur_gpu_device)>,
+    pub link: Option<unsafe extern "C" fn(sink: *const spur_gpu_sink, link: *const spur_gpu_link)>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_gpu_env_sink {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub variable: Option<unsafe extern "C" fn(sink: *const spur_gpu_env_sink, name: spur_str, value: spur_str)>,
+    pub device_file: Option<unsafe extern "C" fn(sink: *const spur_gpu_env_sink, path: spur_str)>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_gpu_ops {
+    pub size: u32,
+    pub reserved: u32,
+    pub scan: Option<unsafe extern "C" fn(this: *mut spur_plugin, sink: *const spur_gpu_sink, err: *mut spur_error) -> spur_status>,
+    pub load: Option<unsafe extern "C" fn(this: *mut spur_plugin, index: u32, out: *mut spur_gpu_load, err: *mut spur_error) -> spur_status>,
+    pub bind: Option<unsafe extern "C" fn(this: *mut spur_plugin, indexes: *const u32, count: u32, sink: *const spur_gpu_env_sink, err: *mut spur_error) -> spur_status>,
+    pub reset: Option<unsafe extern "C" fn(this: *mut spur_plugin, index: u32, err: *mut spur_error) -> spur_status>,
+    pub partition: Option<unsafe extern "C" fn(this: *mut spur_plugin, index: u32, profile: spur_str, err: *mut spur_error) -> spur_status>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_net_member {
+    pub size: u32,
+    pub flags: u32,
+    pub name: spur_str,
+    pub endpoint: spur_str,
+    pub token: spur_str,
+    pub number: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_net_ops {
+    pub size: u32,
+    pub reserved: u32,
+    pub join: Option<unsafe extern "C" fn(this: *mut spur_plugin, me: *const spur_net_member, token: *const spur_sink, err: *mut spur_error) -> spur_status>,
+    pub leave: Option<unsafe extern "C" fn(this: *mut spur_plugin, err: *mut spur_error) -> spur_status>,
+    pub peers: Option<unsafe extern "C" fn(this: *mut spur_plugin, members: spur_span, err: *mut spur_error) -> spur_status>,
+    pub address: Option<unsafe extern "C" fn(this: *mut spur_plugin, member: *const spur_net_member, address: *const spur_sink, err: *mut spur_error) -> spur_status>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_priority {
+    pub total: u64,
+    pub raw: [f64; 8],
+    pub weighted: [f64; 8],
+    pub nice: i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_priority_query {
+    pub job: u32,
+    pub partition: u32,
+    pub nice: i32,
+    pub reserved: u32,
+    pub site: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_share {
+    pub normalised_shares: f64,
+    pub normalised_usage: f64,
+    pub effective_usage: f64,
+    pub level: f64,
+    pub factor: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_priority_ops {
+    pub size: u32,
+    pub reserved: u32,
+    pub score: Option<unsafe extern "C" fn(this: *mut spur_plugin, view: *const spur_cluster_view, queries: spur_span, out: *mut spur_priority, out_stride: u32, err: *mut spur_error) -> spur_status>,
+    pub decay: Option<unsafe extern "C" fn(this: *mut spur_plugin, seconds: f64) -> f64>,
+    pub shares: Option<unsafe extern "C" fn(this: *mut spur_plugin, view: *const spur_cluster_view, out: *mut spur_share, out_stride: u32, err: *mut spur_error) -> spur_status>,
+    pub weights: Option<unsafe extern "C" fn(this: *mut spur_plugin, out: *mut f64, count: u32) -> spur_status>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_plan_sink {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub stopped: Option<unsafe extern "C" fn(sink: *const spur_plan_sink) -> u32>,
+    pub may_start: Option<unsafe extern "C" fn(sink: *const spur_plan_sink, job: u32, partition: u32) -> spur_status>,
+    pub start: Option<unsafe extern "C" fn(sink: *const spur_plan_sink, job: u32, partition: u32, shares: spur_span, limit_s: u32) -> spur_status>,
+    pub expect: Option<unsafe extern "C" fn(sink: *const spur_plan_sink, job: u32, start: i64, partition: u32, nodes: spur_bits)>,
+    pub waits: Option<unsafe extern "C" fn(sink: *const spur_plan_sink, job: u32, reason: u32, text: spur_str)>,
+    pub preempt: Option<unsafe extern "C" fn(sink: *const spur_plan_sink, job: u32, partition: u32, victims: *const u32, victim_count: u32, shares: spur_span) -> spur_status>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_selector {
+    pub size: u32,
+    pub reserved: u32,
+    pub ops: *const spur_select_ops,
+    pub this: *mut spur_plugin,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_sched_ops {
+    pub size: u32,
+    pub reserved: u32,
+    pub plan: Option<unsafe extern "C" fn(this: *mut spur_plugin, view: *const spur_cluster_view, select: *const spur_selector, sink: *const spur_plan_sink, err: *mut spur_error) -> spur_status>,
+    pub explain: Option<unsafe extern "C" fn(this: *mut spur_plugin, job: u32, text: *const spur_sink) -> spur_status>,
+}
+
+#[repr(C)]
+pub struct spur_select_cycle {
+    _private: [u8; 0],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_placement {
+    pub size: u32,
+    pub share_count: u32,
+    pub share_capacity: u32,
+    pub share_wanted: u32,
+    pub shares: *mut spur_node_share,
+    pub gres_count: u32,
+    pub gres_capacity: u32,
+    pub gres_wanted: u32,
+    pub word_count: u32,
+    pub word_capacity: u32,
+    pub word_wanted: u32,
+    pub gres: *mut spur_gres_share,
+    pub words: *mut u64,
+    pub score: i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_pick {
+    pub size: u32,
+    pub job: u32,
+    pub partition: u32,
+    pub slot: u32,
+    pub candidates: spur_bits,
+    pub flags: u32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_select_ops {
+    pub size: u32,
+    pub reserved: u32,
+    pub begin: Option<unsafe extern "C" fn(this: *mut spur_plugin, view: *const spur_cluster_view, out: *mut *mut spur_select_cycle, err: *mut spur_error) -> spur_status>,
+    pub end: Option<unsafe extern "C" fn(this: *mut spur_plugin, cycle: *mut spur_select_cycle)>,
+    pub slots: Option<unsafe extern "C" fn(cycle: *mut spur_select_cycle) -> u32>,
+    pub copy: Option<unsafe extern "C" fn(cycle: *mut spur_select_cycle, from: u32, to: u32) -> spur_status>,
+    pub take: Option<unsafe extern "C" fn(cycle: *mut spur_select_cycle, slot: u32, shares: spur_span, job_flags: u32)>,
+    pub give: Option<unsafe extern "C" fn(cycle: *mut spur_select_cycle, slot: u32, shares: spur_span, job_flags: u32)>,
+    pub pick: Option<unsafe extern "C" fn(cycle: *mut spur_select_cycle, pick: *const spur_pick, out: *mut spur_placement) -> spur_status>,
+    pub screen: Option<unsafe extern "C" fn(cycle: *mut spur_select_cycle, slot: u32, jobs: *const u32, count: u32, verdicts: *mut spur_status)>,
+    pub idle_nodes: Option<unsafe extern "C" fn(cycle: *mut spur_select_cycle, slot: u32, words: *mut u64)>,
+    pub explain: Option<unsafe extern "C" fn(cycle: *mut spur_select_cycle, pick: *const spur_pick, text: *const spur_sink) -> spur_status>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_state_entry {
+    pub body: spur_bytes,
+    pub index: u64,
+    pub term: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_state_status {
+    pub size: u32,
+    pub role: u32,
+    pub term: u64,
+    pub last_index: u64,
+    pub committed_index: u64,
+    pub snapshot_index: u64,
+    pub log_bytes: u64,
+    pub fsyncs: u64,
+    pub entries: u64,
+    pub leader: [c_char; 256],
+    pub this: [c_char; 256],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_state_member {
+    pub size: u32,
+    pub role: u32,
+    pub id: u64,
+    pub voter: u32,
+    pub reserved: u32,
+    pub address: spur_str,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_state_listener {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub committed: Option<unsafe extern "C" fn(listener: *const spur_state_listener, entries: *const spur_state_entry, count: u32)>,
+    pub outcome: Option<unsafe extern "C" fn(listener: *const spur_state_listener, ticket: u64, status: spur_status, err: *const spur_error)>,
+    pub restore: Option<unsafe extern "C" fn(listener: *const spur_state_listener, index: u64, snapshot: *const spur_source, err: *mut spur_error) -> spur_status>,
+    pub role: Option<unsafe extern "C" fn(listener: *const spur_state_listener, role: u32, term: u64, leader: spur_str)>,
+    pub snapshot_wanted: Option<unsafe extern "C" fn(listener: *const spur_state_listener)>,
+    pub failed: Option<unsafe extern "C" fn(listener: *const spur_state_listener, err: *const spur_error)>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_state_ops {
+    pub size: u32,
+    pub features: u32,
+    pub open: Option<unsafe extern "C" fn(this: *mut spur_plugin, listener: *const spur_state_listener, err: *mut spur_error) -> spur_status>,
+    pub propose: Option<unsafe extern "C" fn(this: *mut spur_plugin, entries: *const spur_state_entry, count: u32, ticket: u64, err: *mut spur_error) -> spur_status>,
+    pub status: Option<unsafe extern "C" fn(this: *mut spur_plugin, out: *mut spur_state_status, err: *mut spur_error) -> spur_status>,
+    pub snapshot: Option<unsafe extern "C" fn(this: *mut spur_plugin, index: u64, snapshot: *const spur_source, err: *mut spur_error) -> spur_status>,
+    pub barrier: Option<unsafe extern "C" fn(this: *mut spur_plugin, ticket: u64, err: *mut spur_error) -> spur_status>,
+    pub members: Option<unsafe extern "C" fn(this: *mut spur_plugin, context: *mut c_void, each: Option<unsafe extern "C" fn(a0: *mut c_void, a1: *const spur_state_member)>, err: *mut spur_error) -> spur_status>,
+    pub add_member: Option<unsafe extern "C" fn(this: *mut spur_plugin, address: spur_str, ticket: u64, err: *mut spur_error) -> spur_status>,
+    pub remove_member: Option<unsafe extern "C" fn(this: *mut spur_plugin, address: spur_str, ticket: u64, err: *mut spur_error) -> spur_status>,
+    pub transfer: Option<unsafe extern "C" fn(this: *mut spur_plugin, address: spur_str, ticket: u64, err: *mut spur_error) -> spur_status>,
+}
+
+pub const SPUR_OK: spur_status = 0;
+pub const SPUR_E_INVALID: spur_status = -1;
+pub const SPUR_E_UNAVAILABLE: spur_status = -2;
+pub const SPUR_E_IO: spur_status = -3;
+pub const SPUR_E_BUSY: spur_status = -4;
+pub const SPUR_E_DENIED: spur_status = -5;
+pub const SPUR_E_CORRUPT: spur_status = -6;
+pub const SPUR_E_UNSUPPORTED: spur_status = -7;
+pub const SPUR_E_STOPPED: spur_status = -8;
+pub const SPUR_E_NOT_FOUND: spur_status = -9;
+pub const SPUR_E_INTERNAL: spur_status = -100;
+pub const SPUR_NONE: u32 = 4294967295;
+pub const SPUR_UNLIMITED: u32 = 4294967295;
+pub const SPUR_OPTION_STRING: u32 = 1;
+pub const SPUR_OPTION_INT: u32 = 2;
+pub const SPUR_OPTION_FLOAT: u32 = 3;
+pub const SPUR_OPTION_BOOL: u32 = 4;
+pub const SPUR_OPTION_DURATION: u32 = 5;
+pub const SPUR_OPTION_SIZE: u32 = 6;
+pub const SPUR_OPTION_PATH: u32 = 7;
+pub const SPUR_OPTION_LIST: u32 = 8;
+pub const SPUR_OPTION_CHOICE: u32 = 9;
+pub const SPUR_OPTION_SECRET: u32 = 10;
+pub const SPUR_OPTION_REQUIRED: u32 = 1;
+pub const SPUR_ABI_EPOCH: u32 = 1;
+pub const SPUR_HEADERS_VERSION: &[u8] = b"1.0\0";
+pub const SPUR_LOG_SERVICE: &[u8] = b"spur.log/1\0";
+pub const SPUR_LOG_ERROR: u32 = 1;
+pub const SPUR_LOG_WARNING: u32 = 2;
+pub const SPUR_LOG_INFO: u32 = 3;
+pub const SPUR_LOG_DEBUG: u32 = 4;
+pub const SPUR_CLOCK_SERVICE: &[u8] = b"spur.clock/1\0";
+pub const SPUR_CONFIG_SERVICE: &[u8] = b"spur.config/1\0";
+pub const SPUR_EXECUTOR_SERVICE: &[u8] = b"spur.executor/1\0";
+pub const SPUR_METRICS_SERVICE: &[u8] = b"spur.metrics/1\0";
+pub const SPUR_METRIC_COUNTER: u32 = 1;
+pub const SPUR_METRIC_GAUGE: u32 = 2;
+pub const SPUR_METRIC_HISTOGRAM: u32 = 3;
+pub const SPUR_MINUTES_UNLIMITED: u32 = 4294967295;
+pub const SPUR_TIME_UNLIMITED: i64 = 9223372036854775807;
+pub const SPUR_NODE_USABLE: u32 = 1;
+pub const SPUR_NODE_DRAINING: u32 = 2;
+pub const SPUR_NODE_DOWN: u32 = 4;
+pub const SPUR_NODE_COMPLETING: u32 = 8;
+pub const SPUR_NODE_MAINT: u32 = 16;
+pub const SPUR_NODE_POWERED_DOWN: u32 = 32;
+pub const SPUR_NODE_EXCLUSIVE: u32 = 64;
+pub const SPUR_SHARE_WHOLE_NODE: u32 = 1;
+pub const SPUR_GRES_PER_NODE: u32 = 1;
+pub const SPUR_GRES_PER_JOB: u32 = 2;
+pub const SPUR_GRES_PER_TASK: u32 = 3;
+pub const SPUR_GRES_PER_SOCKET: u32 = 4;
+pub const SPUR_JOB_EXCLUSIVE: u32 = 1;
+pub const SPUR_JOB_EXCLUSIVE_USER: u32 = 2;
+pub const SPUR_JOB_OVERSUBSCRIBE: u32 = 4;
+pub const SPUR_JOB_OVERCOMMIT: u32 = 8;
+pub const SPUR_JOB_CONTIGUOUS: u32 = 16;
+pub const SPUR_JOB_SPREAD: u32 = 32;
+pub const SPUR_JOB_USE_MIN_NODES: u32 = 64;
+pub const SPUR_JOB_REQUEUE: u32 = 128;
+pub const SPUR_JOB_ONE_THREAD_PER_CORE: u32 = 256;
+pub const SPUR_JOB_COMPUTE_BOUND: u32 = 512;
+pub const SPUR_JOB_MEMORY_BOUND: u32 = 1024;
+pub const SPUR_JOB_MEM_ALL: u32 = 2048;
+pub const SPUR_JOB_SUSPENDED: u32 = 4096;
+pub const SPUR_JOB_COMPLETING: u32 = 8192;
+pub const SPUR_JOB_IGNORE_RESERVATIONS: u32 = 16384;
+pub const SPUR_SPREAD_DEFAULT: u32 = 0;
+pub const SPUR_SPREAD_BLOCK: u32 = 1;
+pub const SPUR_SPREAD_CYCLIC: u32 = 2;
+pub const SPUR_SPREAD_PLANE: u32 = 3;
+pub const SPUR_PREEMPT_OFF: u32 = 0;
+pub const SPUR_PREEMPT_CANCEL: u32 = 1;
+pub const SPUR_PREEMPT_REQUEUE: u32 = 2;
+pub const SPUR_PREEMPT_SUSPEND: u32 = 3;
+pub const SPUR_PARTITION_UP: u32 = 1;
+pub const SPUR_PARTITION_DOWN: u32 = 2;
+pub const SPUR_PARTITION_DRAIN: u32 = 3;
+pub const SPUR_PARTITION_INACTIVE: u32 = 4;
+pub const SPUR_TRES_CPU: u32 = 1;
+pub const SPUR_TRES_MEM: u32 = 2;
+pub const SPUR_TRES_NODE: u32 = 3;
+pub const SPUR_TRES_BILLING: u32 = 4;
+pub const SPUR_TRES_ENERGY: u32 = 5;
+pub const SPUR_TRES_GRES: u32 = 1000;
+pub const SPUR_RESERVATION_MAINT: u32 = 1;
+pub const SPUR_RESERVATION_OVERLAP: u32 = 2;
+pub const SPUR_RESERVATION_IGNORE_JOBS: u32 = 4;
+pub const SPUR_RESERVATION_FLEX: u32 = 8;
+pub const SPUR_RESERVATION_MAGNETIC: u32 = 16;
+pub const SPUR_SHARES_PARENT: u32 = 2147483647;
+pub const SPUR_ACCOUNTING_IFACE: &[u8] = b"spur.accounting/1\0";
+pub const SPUR_ROW_JOB: u32 = 1;
+pub const SPUR_ROW_STEP: u32 = 2;
+pub const SPUR_ROW_EVENT: u32 = 3;
+pub const SPUR_ROW_USAGE: u32 = 4;
+pub const SPUR_ROW_ACCOUNT: u32 = 5;
+pub const SPUR_ROW_USER: u32 = 6;
+pub const SPUR_ROW_ASSOCIATION: u32 = 7;
+pub const SPUR_ROW_QOS: u32 = 8;
+pub const SPUR_ROW_TRES: u32 = 9;
+pub const SPUR_ROW_RESERVATION: u32 = 10;
+pub const SPUR_ROW_CLUSTER: u32 = 11;
+pub const SPUR_ROW_TRANSACTION: u32 = 12;
+pub const SPUR_ROW_WCKEY: u32 = 13;
+pub const SPUR_FIELD_NULL: u32 = 0;
+pub const SPUR_FIELD_INT: u32 = 1;
+pub const SPUR_FIELD_REAL: u32 = 2;
+pub const SPUR_FIELD_TEXT: u32 = 3;
+pub const SPUR_TEST_EQUAL: u32 = 1;
+pub const SPUR_TEST_IN: u32 = 2;
+pub const SPUR_TEST_AT_LEAST: u32 = 3;
+pub const SPUR_TEST_BELOW: u32 = 4;
+pub const SPUR_TEST_LIKE: u32 = 5;
+pub const SPUR_TEST_OVERLAPS: u32 = 6;
+pub const SPUR_ACCOUNTING_DISCARDS: u32 = 1;
+pub const SPUR_AUTH_IFACE: &[u8] = b"spur.auth/1\0";
+pub const SPUR_AUTH_REFUSED: spur_status = 1;
+pub const SPUR_AUTH_BINDS_REQUEST: u32 = 1;
+pub const SPUR_AUTH_DETECTS_REPLAY: u32 = 2;
+pub const SPUR_AUTH_ANSWERS: u32 = 4;
+pub const SPUR_AUTH_LOCAL_ONLY: u32 = 8;
+pub const SPUR_AUTH_ISSUES: u32 = 16;
+pub const SPUR_CGROUP_IFACE: &[u8] = b"spur.cgroup/1\0";
+pub const SPUR_CGROUP_CONTAINS: u32 = 1;
+pub const SPUR_CGROUP_FREEZES: u32 = 2;
+pub const SPUR_CGROUP_CPU: u32 = 4;
+pub const SPUR_CGROUP_CPUSET: u32 = 8;
+pub const SPUR_CGROUP_MEMORY: u32 = 16;
+pub const SPUR_CGROUP_DEVICES: u32 = 32;
+pub const SPUR_CGROUP_USAGE: u32 = 64;
+pub const SPUR_GPU_IFACE: &[u8] = b"spur.gpu/1\0";
+pub const SPUR_LINK_HOST: u32 = 0;
+pub const SPUR_LINK_NUMA: u32 = 1;
+pub const SPUR_LINK_SWITCH: u32 = 2;
+pub const SPUR_LINK_NVLINK: u32 = 3;
+pub const SPUR_LINK_XGMI: u32 = 4;
+pub const SPUR_LINK_SAME_CARD: u32 = 5;
+pub const SPUR_GPU_HEALTHY: u32 = 1;
+pub const SPUR_GPU_DEGRADED: u32 = 2;
+pub const SPUR_GPU_FAILED: u32 = 3;
+pub const SPUR_NET_IFACE: &[u8] = b"spur.net/1\0";
+pub const SPUR_NET_CONTROLLER: u32 = 1;
+pub const SPUR_PRIORITY_IFACE: &[u8] = b"spur.priority/1\0";
+pub const SPUR_FACTOR_AGE: u32 = 0;
+pub const SPUR_FACTOR_FAIRSHARE: u32 = 1;
+pub const SPUR_FACTOR_JOB_SIZE: u32 = 2;
+pub const SPUR_FACTOR_PARTITION: u32 = 3;
+pub const SPUR_FACTOR_QOS: u32 = 4;
+pub const SPUR_FACTOR_TRES: u32 = 5;
+pub const SPUR_FACTOR_ASSOCIATION: u32 = 6;
+pub const SPUR_FACTOR_SITE: u32 = 7;
+pub const SPUR_FACTOR_COUNT: u32 = 8;
+pub const SPUR_SCHED_IFACE: &[u8] = b"spur.sched/1\0";
+pub const SPUR_WAIT_PRIORITY: u32 = 1;
+pub const SPUR_WAIT_RESOURCES: u32 = 2;
+pub const SPUR_WAIT_NODES_UNAVAILABLE: u32 = 3;
+pub const SPUR_WAIT_PARTITION_DOWN: u32 = 4;
+pub const SPUR_WAIT_PARTITION_INACTIVE: u32 = 5;
+pub const SPUR_WAIT_PARTITION_NODE_LIMIT: u32 = 6;
+pub const SPUR_WAIT_PARTITION_TIME_LIMIT: u32 = 7;
+pub const SPUR_WAIT_LICENSES: u32 = 8;
+pub const SPUR_WAIT_RESERVATION: u32 = 9;
+pub const SPUR_WAIT_NEVER: u32 = 10;
+pub const SPUR_WAIT_DEADLINE: u32 = 11;
+pub const SPUR_WAIT_TOPOLOGY: u32 = 12;
+pub const SPUR_WAIT_LIMIT: u32 = 13;
+pub const SPUR_MAY_START: spur_status = 0;
+pub const SPUR_LIMITED: spur_status = 1;
+pub const SPUR_REJECTED: spur_status = 2;
+pub const SPUR_SELECT_IFACE: &[u8] = b"spur.select/1\0";
+pub const SPUR_FITS: spur_status = 0;
+pub const SPUR_NOT_NOW: spur_status = 1;
+pub const SPUR_NEVER: spur_status = 2;
+pub const SPUR_NO_ROOM: spur_status = 3;
+pub const SPUR_PICK_TEST_ONLY: u32 = 1;
+pub const SPUR_PICK_EMPTY: u32 = 2;
+pub const SPUR_STATE_IFACE: &[u8] = b"spur.state/1\0";
+pub const SPUR_STATE_FOLLOWER: u32 = 1;
+pub const SPUR_STATE_CANDIDATE: u32 = 2;
+pub const SPUR_STATE_LEADER: u32 = 3;
+pub const SPUR_STATE_NOT_LEADER: spur_status = 1;
+pub const SPUR_STATE_UNKNOWN: spur_status = 2;
+pub const SPUR_STATE_VOLATILE: u32 = 1;
+
+const _: () = assert!(std::mem::size_of::<spur_error>() == 256);
+const _: () = assert!(std::mem::size_of::<spur_span>() == 16);
+const _: () = assert!(std::mem::size_of::<spur_str>() == 16);
+const _: () = assert!(std::mem::size_of::<spur_bytes>() == 16);
+const _: () = assert!(std::mem::size_of::<spur_bits>() == 16);
+const _: () = assert!(std::mem::size_of::<spur_sink>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_source>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_option>() == 56);
+const _: () = assert!(std::mem::size_of::<spur_config_value>() == 56);
+const _: () = assert!(std::mem::size_of::<spur_config>() == 32);
+const _: () = assert!(std::mem::size_of::<spur_host>() == 40);
+const _: () = assert!(std::mem::size_of::<spur_plugin_desc>() == 88);
+const _: () = assert!(std::mem::size_of::<spur_module>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_log>() == 32);
+const _: () = assert!(std::mem::size_of::<spur_clock>() == 32);
+const _: () = assert!(std::mem::size_of::<spur_config_service>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_executor>() == 40);
+const _: () = assert!(std::mem::size_of::<spur_metrics>() == 40);
+const _: () = assert!(std::mem::size_of::<spur_device_view>() == 48);
+const _: () = assert!(std::mem::size_of::<spur_device_link>() == 16);
+const _: () = assert!(std::mem::size_of::<spur_gres_view>() == 56);
+const _: () = assert!(std::mem::size_of::<spur_node_view>() == 152);
+const _: () = assert!(std::mem::size_of::<spur_gres_share>() == 32);
+const _: () = assert!(std::mem::size_of::<spur_node_share>() == 56);
+const _: () = assert!(std::mem::size_of::<spur_gres_request>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_license_request>() == 8);
+const _: () = assert!(std::mem::size_of::<spur_node_quota>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_job_view>() == 384);
+const _: () = assert!(std::mem::size_of::<spur_partition_view>() == 88);
+const _: () = assert!(std::mem::size_of::<spur_tres_weight>() == 16);
+const _: () = assert!(std::mem::size_of::<spur_reservation_view>() == 88);
+const _: () = assert!(std::mem::size_of::<spur_license_view>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_qos_view>() == 56);
+const _: () = assert!(std::mem::size_of::<spur_association_view>() == 56);
+const _: () = assert!(std::mem::size_of::<spur_switch_view>() == 40);
+const _: () = assert!(std::mem::size_of::<spur_view_changes>() == 96);
+const _: () = assert!(std::mem::size_of::<spur_cluster_view>() == 256);
+const _: () = assert!(std::mem::size_of::<spur_field>() == 48);
+const _: () = assert!(std::mem::size_of::<spur_row>() == 32);
+const _: () = assert!(std::mem::size_of::<spur_condition>() == 32);
+const _: () = assert!(std::mem::size_of::<spur_query>() == 56);
+const _: () = assert!(std::mem::size_of::<spur_row_sink>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_accounting_ops>() == 56);
+const _: () = assert!(std::mem::size_of::<spur_auth_request>() == 88);
+const _: () = assert!(std::mem::size_of::<spur_identity>() == 128);
+const _: () = assert!(std::mem::size_of::<spur_auth_ops>() == 48);
+const _: () = assert!(std::mem::size_of::<spur_cgroup_scope>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_cgroup_limits>() == 88);
+const _: () = assert!(std::mem::size_of::<spur_cgroup_usage>() == 56);
+const _: () = assert!(std::mem::size_of::<spur_cgroup_ops>() == 72);
+const _: () = assert!(std::mem::size_of::<spur_gpu_device>() == 144);
+const _: () = assert!(std::mem::size_of::<spur_gpu_link>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_gpu_load>() == 48);
+const _: () = assert!(std::mem::size_of::<spur_gpu_sink>() == 32);
+const _: () = assert!(std::mem::size_of::<spur_gpu_env_sink>() == 32);
+const _: () = assert!(std::mem::size_of::<spur_gpu_ops>() == 48);
+const _: () = assert!(std::mem::size_of::<spur_net_member>() == 64);
+const _: () = assert!(std::mem::size_of::<spur_net_ops>() == 40);
+const _: () = assert!(std::mem::size_of::<spur_priority>() == 144);
+const _: () = assert!(std::mem::size_of::<spur_priority_query>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_share>() == 40);
+const _: () = assert!(std::mem::size_of::<spur_priority_ops>() == 40);
+const _: () = assert!(std::mem::size_of::<spur_plan_sink>() == 64);
+const _: () = assert!(std::mem::size_of::<spur_selector>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_sched_ops>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_placement>() == 72);
+const _: () = assert!(std::mem::size_of::<spur_pick>() == 40);
+const _: () = assert!(std::mem::size_of::<spur_select_ops>() == 88);
+const _: () = assert!(std::mem::size_of::<spur_state_entry>() == 32);
+const _: () = assert!(std::mem::size_of::<spur_state_status>() == 576);
+const _: () = assert!(std::mem::size_of::<spur_state_member>() == 40);
+const _: () = assert!(std::mem::size_of::<spur_state_listener>() == 64);
+const _: () = assert!(std::mem::size_of::<spur_state_ops>() == 80);
+
+#[cfg(test)]
+mod layout {
+    use super::*;
+
+    macro_rules! same {
+        ($of:ident, $member:ident, $offset:expr) => {{
+            let place = std::mem::MaybeUninit::<$of>::uninit();
+            let base = place.as_ptr();
+            let member = unsafe { std::ptr::addr_of!((*base).$member) };
+            assert_eq!(member as usize - base as usize, $offset);
+        }};
+    }
+
+    #[test]
+    fn members_are_where_the_c_compiler_puts_them() {
+        same!(spur_error, size, 0);
+        same!(spur_error, code, 4);
+        same!(spur_error, text, 8);
+        same!(spur_span, data, 0);
+        same!(spur_span, count, 8);
+        same!(spur_span, stride, 12);
+        same!(spur_str, data, 0);
+        same!(spur_str, length, 8);
+        same!(spur_str, reserved, 12);
+        same!(spur_bytes, data, 0);
+        same!(spur_bytes, length, 8);
+        same!(spur_bits, words, 0);
+        same!(spur_bits, count, 8);
+        same!(spur_bits, reserved, 12);
+        same!(spur_sink, size, 0);
+        same!(spur_sink, reserved, 4);
+        same!(spur_sink, context, 8);
+        same!(spur_sink, write, 16);
+        same!(spur_source, size, 0);
+        same!(spur_source, reserved, 4);
+        same!(spur_source, context, 8);
+        same!(spur_source, read, 16);
+        same!(spur_option, key, 0);
+        same!(spur_option, kind, 8);
+        same!(spur_option, flags, 12);
+        same!(spur_option, fallback, 16);
+        same!(spur_option, help, 24);
+        same!(spur_option, choices, 32);
+        same!(spur_option, minimum, 40);
+        same!(spur_option, maximum, 48);
+        same!(spur_config_value, key, 0);
+        same!(spur_config_value, kind, 8);
+        same!(spur_config_value, is_default, 12);
+        same!(spur_config_value, integer, 16);
+        same!(spur_config_value, real, 24);
+        same!(spur_config_value, text, 32);
+        same!(spur_config_value, list, 40);
+        same!(spur_config_value, list_count, 48);
+        same!(spur_config_value, line, 52);
+        same!(spur_config, size, 0);
+        same!(spur_config, reserved, 4);
+        same!(spur_config, values, 8);
+        same!(spur_config, source, 24);
+        same!(spur_host, size, 0);
+        same!(spur_host, reserved, 4);
+        same!(spur_host, program, 8);
+        same!(spur_host, version, 16);
+        same!(spur_host, service, 24);
+        same!(spur_host, context, 32);
+        same!(spur_plugin_desc, size, 0);
+        same!(spur_plugin_desc, reserved, 4);
+        same!(spur_plugin_desc, r#type, 8);
+        same!(spur_plugin_desc, version, 16);
+        same!(spur_plugin_desc, vendor, 24);
+        same!(spur_plugin_desc, summary, 32);
+        same!(spur_plugin_desc, options, 40);
+        same!(spur_plugin_desc, option_count, 48);
+        same!(spur_plugin_desc, option_stride, 52);
+        same!(spur_plugin_desc, interfaces, 56);
+        same!(spur_plugin_desc, create, 64);
+        same!(spur_plugin_desc, destroy, 72);
+        same!(spur_plugin_desc, query, 80);
+        same!(spur_module, size, 0);
+        same!(spur_module, abi, 4);
+        same!(spur_module, built_with, 8);
+        same!(spur_module, plugins, 16);
+        same!(spur_log, size, 0);
+        same!(spur_log, reserved, 4);
+        same!(spur_log, context, 8);
+        same!(spur_log, write, 16);
+        same!(spur_log, enabled, 24);
+        same!(spur_clock, size, 0);
+        same!(spur_clock, reserved, 4);
+        same!(spur_clock, context, 8);
+        same!(spur_clock, unix_ns, 16);
+        same!(spur_clock, monotonic_ns, 24);
+        same!(spur_config_service, size, 0);
+        same!(spur_config_service, reserved, 4);
+        same!(spur_config_service, context, 8);
+        same!(spur_config_service, get, 16);
+        same!(spur_executor, size, 0);
+        same!(spur_executor, reserved, 4);
+        same!(spur_executor, context, 8);
+        same!(spur_executor, post, 16);
+        same!(spur_executor, post_after, 24);
+        same!(spur_executor, cancel, 32);
+        same!(spur_metrics, size, 0);
+        same!(spur_metrics, reserved, 4);
+        same!(spur_metrics, context, 8);
+        same!(spur_metrics, define, 16);
+        same!(spur_metrics, add, 24);
+        same!(spur_metrics, set, 32);
+        same!(spur_device_view, index, 0);
+        same!(spur_device_view, r#type, 4);
+        same!(spur_device_view, socket, 8);
+        same!(spur_device_view, parent, 12);
+        same!(spur_device_view, units_total, 16);
+        same!(spur_device_view, units_used, 24);
+        same!(spur_device_view, cores, 32);
+        same!(spur_device_link, from, 0);
+        same!(spur_device_link, to, 4);
+        same!(spur_device_link, weight, 8);
+        same!(spur_device_link, kind, 12);
+        same!(spur_gres_view, name, 0);
+        same!(spur_gres_view, reserved, 4);
+        same!(spur_gres_view, total, 8);
+        same!(spur_gres_view, used, 16);
+        same!(spur_gres_view, devices, 24);
+        same!(spur_gres_view, links, 40);
+        same!(spur_node_view, name, 0);
+        same!(spur_node_view, flags, 16);
+        same!(spur_node_view, weight, 20);
+        same!(spur_node_view, sockets, 24);
+        same!(spur_node_view, cores_per_socket, 28);
+        same!(spur_node_view, threads_per_core, 32);
+        same!(spur_node_view, cpus, 36);
+        same!(spur_node_view, cpus_used, 40);
+        same!(spur_node_view, klass, 44);
+        same!(spur_node_view, memory_mib, 48);
+        same!(spur_node_view, memory_used_mib, 56);
+        same!(spur_node_view, tmp_mib, 64);
+        same!(spur_node_view, cores_used, 72);
+        same!(spur_node_view, cores_offered, 88);
+        same!(spur_node_view, features, 104);
+        same!(spur_node_view, gres, 120);
+        same!(spur_node_view, leaf_switch, 136);
+        same!(spur_node_view, owner_uid, 140);
+        same!(spur_node_view, running_jobs, 144);
+        same!(spur_node_view, sharing_jobs, 148);
+        same!(spur_gres_share, name, 0);
+        same!(spur_gres_share, r#type, 4);
+        same!(spur_gres_share, count, 8);
+        same!(spur_gres_share, devices, 16);
+        same!(spur_node_share, node, 0);
+        same!(spur_node_share, cpus, 4);
+        same!(spur_node_share, memory_mib, 8);
+        same!(spur_node_share, cores, 16);
+        same!(spur_node_share, gres, 32);
+        same!(spur_node_share, tasks, 48);
+        same!(spur_node_share, flags, 52);
+        same!(spur_gres_request, name, 0);
+        same!(spur_gres_request, r#type, 4);
+        same!(spur_gres_request, scope, 8);
+        same!(spur_gres_request, reserved, 12);
+        same!(spur_gres_request, count, 16);
+        same!(spur_license_request, license, 0);
+        same!(spur_license_request, count, 4);
+        same!(spur_node_quota, nodes, 0);
+        same!(spur_node_quota, count, 16);
+        same!(spur_node_quota, reserved, 20);
+        same!(spur_job_view, id, 0);
+        same!(spur_job_view, flags, 4);
+        same!(spur_job_view, klass, 8);
+        same!(spur_job_view, priority, 16);
+        same!(spur_job_view, uid, 24);
+        same!(spur_job_view, gid, 28);
+        same!(spur_job_view, association, 32);
+        same!(spur_job_view, qos, 36);
+        same!(spur_job_view, partitions, 40);
+        same!(spur_job_view, reservation, 56);
+        same!(spur_job_view, array_tasks, 60);
+        same!(spur_job_view, het_group, 64);
+        same!(spur_job_view, restarts, 68);
+        same!(spur_job_view, submitted, 72);
+        same!(spur_job_view, eligible, 80);
+        same!(spur_job_view, started, 88);
+        same!(spur_job_view, ends, 96);
+        same!(spur_job_view, deadline, 104);
+        same!(spur_job_view, limit_s, 112);
+        same!(spur_job_view, limit_min_s, 116);
+        same!(spur_job_view, min_nodes, 120);
+        same!(spur_job_view, max_nodes, 124);
+        same!(spur_job_view, tasks, 128);
+        same!(spur_job_view, cpus_per_task, 132);
+        same!(spur_job_view, tasks_per_node, 136);
+        same!(spur_job_view, tasks_per_socket, 140);
+        same!(spur_job_view, tasks_per_core, 144);
+        same!(spur_job_view, tasks_per_gpu, 148);
+        same!(spur_job_view, min_cpus_per_node, 152);
+        same!(spur_job_view, cpus_per_gpu, 156);
+        same!(spur_job_view, min_sockets, 160);
+        same!(spur_job_view, min_cores_per_socket, 164);
+        same!(spur_job_view, min_threads_per_core, 168);
+        same!(spur_job_view, spread_nodes, 172);
+        same!(spur_job_view, spread_sockets, 176);
+        same!(spur_job_view, plane_size, 180);
+        same!(spur_job_view, mem_per_node_mib, 184);
+        same!(spur_job_view, mem_per_cpu_mib, 192);
+        same!(spur_job_view, mem_per_gpu_mib, 200);
+        same!(spur_job_view, tmp_mib, 208);
+        same!(spur_job_view, gres, 216);
+        same!(spur_job_view, licenses, 232);
+        same!(spur_job_view, eligible_nodes, 248);
+        same!(spur_job_view, required_nodes, 264);
+        same!(spur_job_view, alternatives, 280);
+        same!(spur_job_view, quotas, 296);
+        same!(spur_job_view, preferred_nodes, 312);
+        same!(spur_job_view, max_switches, 328);
+        same!(spur_job_view, switches_until, 336);
+        same!(spur_job_view, preempt_tier, 344);
+        same!(spur_job_view, preempt_mode, 348);
+        same!(spur_job_view, preempt_exempt_until, 352);
+        same!(spur_job_view, shares, 360);
+        same!(spur_job_view, ran_s, 376);
+        same!(spur_job_view, reserved, 380);
+        same!(spur_partition_view, name, 0);
+        same!(spur_partition_view, nodes, 16);
+        same!(spur_partition_view, state, 32);
+        same!(spur_partition_view, tier, 36);
+        same!(spur_partition_view, max_time_s, 40);
+        same!(spur_partition_view, max_nodes, 44);
+        same!(spur_partition_view, max_cpus_per_node, 48);
+        same!(spur_partition_view, min_nodes, 52);
+        same!(spur_partition_view, job_factor, 56);
+        same!(spur_partition_view, oversubscribe, 60);
+        same!(spur_partition_view, least_loaded, 64);
+        same!(spur_partition_view, exclusive_user, 68);
+        same!(spur_partition_view, billing, 72);
+        same!(spur_tres_weight, tres, 0);
+        same!(spur_tres_weight, reserved, 4);
+        same!(spur_tres_weight, weight, 8);
+        same!(spur_reservation_view, name, 0);
+        same!(spur_reservation_view, start, 16);
+        same!(spur_reservation_view, end, 24);
+        same!(spur_reservation_view, flags, 32);
+        same!(spur_reservation_view, partition, 36);
+        same!(spur_reservation_view, nodes, 40);
+        same!(spur_reservation_view, cores, 56);
+        same!(spur_reservation_view, licenses, 72);
+        same!(spur_license_view, name, 0);
+        same!(spur_license_view, total, 16);
+        same!(spur_license_view, used, 20);
+        same!(spur_qos_view, name, 0);
+        same!(spur_qos_view, priority, 16);
+        same!(spur_qos_view, preempt_mode, 20);
+        same!(spur_qos_view, preempts, 24);
+        same!(spur_qos_view, usage_factor, 40);
+        same!(spur_qos_view, exempt_s, 48);
+        same!(spur_association_view, account, 0);
+        same!(spur_association_view, user, 16);
+        same!(spur_association_view, parent, 32);
+        same!(spur_association_view, shares, 36);
+        same!(spur_association_view, uid, 40);
+        same!(spur_association_view, priority, 44);
+        same!(spur_association_view, usage, 48);
+        same!(spur_switch_view, name, 0);
+        same!(spur_switch_view, parent, 16);
+        same!(spur_switch_view, level, 20);
+        same!(spur_switch_view, nodes, 24);
+        same!(spur_view_changes, size, 0);
+        same!(spur_view_changes, complete, 4);
+        same!(spur_view_changes, since, 8);
+        same!(spur_view_changes, nodes, 16);
+        same!(spur_view_changes, new_pending, 32);
+        same!(spur_view_changes, new_running, 48);
+        same!(spur_view_changes, gone_pending, 64);
+        same!(spur_view_changes, gone_running, 80);
+        same!(spur_cluster_view, size, 0);
+        same!(spur_cluster_view, reserved, 4);
+        same!(spur_cluster_view, number, 8);
+        same!(spur_cluster_view, now, 16);
+        same!(spur_cluster_view, nodes, 24);
+        same!(spur_cluster_view, pending, 40);
+        same!(spur_cluster_view, pending_order, 56);
+        same!(spur_cluster_view, running, 72);
+        same!(spur_cluster_view, running_order, 88);
+        same!(spur_cluster_view, partitions, 104);
+        same!(spur_cluster_view, reservations, 120);
+        same!(spur_cluster_view, licenses, 136);
+        same!(spur_cluster_view, qos, 152);
+        same!(spur_cluster_view, associations, 168);
+        same!(spur_cluster_view, switches, 184);
+        same!(spur_cluster_view, features, 200);
+        same!(spur_cluster_view, gres_names, 216);
+        same!(spur_cluster_view, gres_types, 232);
+        same!(spur_cluster_view, changes, 248);
+        same!(spur_field, name, 0);
+        same!(spur_field, kind, 8);
+        same!(spur_field, reserved, 12);
+        same!(spur_field, integer, 16);
+        same!(spur_field, real, 24);
+        same!(spur_field, text, 32);
+        same!(spur_row, table, 0);
+        same!(spur_row, removed, 4);
+        same!(spur_row, sequence, 8);
+        same!(spur_row, fields, 16);
+        same!(spur_condition, name, 0);
+        same!(spur_condition, test, 8);
+        same!(spur_condition, negate, 12);
+        same!(spur_condition, values, 16);
+        same!(spur_query, size, 0);
+        same!(spur_query, table, 4);
+        same!(spur_query, conditions, 8);
+        same!(spur_query, wanted, 24);
+        same!(spur_query, order_by, 40);
+        same!(spur_query, limit, 48);
+        same!(spur_query, with_removed, 52);
+        same!(spur_row_sink, size, 0);
+        same!(spur_row_sink, reserved, 4);
+        same!(spur_row_sink, context, 8);
+        same!(spur_row_sink, row, 16);
+        same!(spur_accounting_ops, size, 0);
+        same!(spur_accounting_ops, features, 4);
+        same!(spur_accounting_ops, migrate, 8);
+        same!(spur_accounting_ops, store, 16);
+        same!(spur_accounting_ops, stored_up_to, 24);
+        same!(spur_accounting_ops, query, 32);
+        same!(spur_accounting_ops, roll_up, 40);
+        same!(spur_accounting_ops, purge, 48);
+        same!(spur_auth_request, size, 0);
+        same!(spur_auth_request, reserved, 4);
+        same!(spur_auth_request, method, 8);
+        same!(spur_auth_request, digest, 24);
+        same!(spur_auth_request, peer, 56);
+        same!(spur_auth_request, token, 72);
+        same!(spur_identity, size, 0);
+        same!(spur_identity, uid, 4);
+        same!(spur_identity, gid, 8);
+        same!(spur_identity, flags, 12);
+        same!(spur_identity, issued, 16);
+        same!(spur_identity, expires, 24);
+        same!(spur_identity, user, 32);
+        same!(spur_identity, mechanism, 96);
+        same!(spur_auth_ops, size, 0);
+        same!(spur_auth_ops, features, 4);
+        same!(spur_auth_ops, make, 8);
+        same!(spur_auth_ops, verify, 16);
+        same!(spur_auth_ops, make_answer, 24);
+        same!(spur_auth_ops, verify_answer, 32);
+        same!(spur_auth_ops, issue, 40);
+        same!(spur_cgroup_scope, size, 0);
+        same!(spur_cgroup_scope, job, 4);
+        same!(spur_cgroup_scope, step, 8);
+        same!(spur_cgroup_scope, task, 12);
+        same!(spur_cgroup_scope, uid, 16);
+        same!(spur_cgroup_scope, attempt, 20);
+        same!(spur_cgroup_limits, size, 0);
+        same!(spur_cgroup_limits, cpus, 4);
+        same!(spur_cgroup_limits, memory_bytes, 8);
+        same!(spur_cgroup_limits, swap_bytes, 16);
+        same!(spur_cgroup_limits, cpu_list, 24);
+        same!(spur_cgroup_limits, memory_nodes, 40);
+        same!(spur_cgroup_limits, device_allow, 56);
+        same!(spur_cgroup_limits, device_deny, 72);
+        same!(spur_cgroup_usage, size, 0);
+        same!(spur_cgroup_usage, processes, 4);
+        same!(spur_cgroup_usage, user_us, 8);
+        same!(spur_cgroup_usage, system_us, 16);
+        same!(spur_cgroup_usage, memory_peak_bytes, 24);
+        same!(spur_cgroup_usage, oom_kills, 32);
+        same!(spur_cgroup_usage, read_bytes, 40);
+        same!(spur_cgroup_usage, write_bytes, 48);
+        same!(spur_cgroup_ops, size, 0);
+        same!(spur_cgroup_ops, reserved, 4);
+        same!(spur_cgroup_ops, capabilities, 8);
+        same!(spur_cgroup_ops, make, 16);
+        same!(spur_cgroup_ops, attach, 24);
+        same!(spur_cgroup_ops, freeze, 32);
+        same!(spur_cgroup_ops, signal, 40);
+        same!(spur_cgroup_ops, usage, 48);
+        same!(spur_cgroup_ops, processes, 56);
+        same!(spur_cgroup_ops, remove, 64);
+        same!(spur_gpu_device, size, 0);
+        same!(spur_gpu_device, index, 4);
+        same!(spur_gpu_device, parent, 8);
+        same!(spur_gpu_device, numa_node, 12);
+        same!(spur_gpu_device, health, 16);
+        same!(spur_gpu_device, slices_max, 20);
+        same!(spur_gpu_device, memory_mib, 24);
+        same!(spur_gpu_device, key, 32);
+        same!(spur_gpu_device, r#type, 48);
+        same!(spur_gpu_device, model, 64);
+        same!(spur_gpu_device, pci, 80);
+        same!(spur_gpu_device, near_cpus, 96);
+        same!(spur_gpu_device, device_files, 112);
+        same!(spur_gpu_device, cdi, 128);
+        same!(spur_gpu_link, size, 0);
+        same!(spur_gpu_link, from, 4);
+        same!(spur_gpu_link, to, 8);
+        same!(spur_gpu_link, kind, 12);
+        same!(spur_gpu_link, weight, 16);
+        same!(spur_gpu_link, reserved, 20);
+        same!(spur_gpu_load, size, 0);
+        same!(spur_gpu_load, index, 4);
+        same!(spur_gpu_load, busy, 8);
+        same!(spur_gpu_load, memory_used_mib, 16);
+        same!(spur_gpu_load, power_watts, 24);
+        same!(spur_gpu_load, temperature_c, 32);
+        same!(spur_gpu_load, errors, 40);
+        same!(spur_gpu_sink, size, 0);
+        same!(spur_gpu_sink, reserved, 4);
+        same!(spur_gpu_sink, context, 8);
+        same!(spur_gpu_sink, device, 16);
+        same!(spur_gpu_sink, link, 24);
+        same!(spur_gpu_env_sink, size, 0);
+        same!(spur_gpu_env_sink, reserved, 4);
+        same!(spur_gpu_env_sink, context, 8);
+        same!(spur_gpu_env_sink, variable, 16);
+        same!(spur_gpu_env_sink, device_file, 24);
+        same!(spur_gpu_ops, size, 0);
+        same!(spur_gpu_ops, reserved, 4);
+        same!(spur_gpu_ops, scan, 8);
+        same!(spur_gpu_ops, load, 16);
+        same!(spur_gpu_ops, bind, 24);
+        same!(spur_gpu_ops, reset, 32);
+        same!(spur_gpu_ops, partition, 40);
+        same!(spur_net_member, size, 0);
+        same!(spur_net_member, flags, 4);
+        same!(spur_net_member, name, 8);
+        same!(spur_net_member, endpoint, 24);
+        same!(spur_net_member, token, 40);
+        same!(spur_net_member, number, 56);
+        same!(spur_net_ops, size, 0);
+        same!(spur_net_ops, reserved, 4);
+        same!(spur_net_ops, join, 8);
+        same!(spur_net_ops, leave, 16);
+        same!(spur_net_ops, peers, 24);
+        same!(spur_net_ops, address, 32);
+        same!(spur_priority, total, 0);
+        same!(spur_priority, raw, 8);
+        same!(spur_priority, weighted, 72);
+        same!(spur_priority, nice, 136);
+        same!(spur_priority_query, job, 0);
+        same!(spur_priority_query, partition, 4);
+        same!(spur_priority_query, nice, 8);
+        same!(spur_priority_query, reserved, 12);
+        same!(spur_priority_query, site, 16);
+        same!(spur_share, normalised_shares, 0);
+        same!(spur_share, normalised_usage, 8);
+        same!(spur_share, effective_usage, 16);
+        same!(spur_share, level, 24);
+        same!(spur_share, factor, 32);
+        same!(spur_priority_ops, size, 0);
+        same!(spur_priority_ops, reserved, 4);
+        same!(spur_priority_ops, score, 8);
+        same!(spur_priority_ops, decay, 16);
+        same!(spur_priority_ops, shares, 24);
+        same!(spur_priority_ops, weights, 32);
+        same!(spur_plan_sink, size, 0);
+        same!(spur_plan_sink, reserved, 4);
+        same!(spur_plan_sink, context, 8);
+        same!(spur_plan_sink, stopped, 16);
+        same!(spur_plan_sink, may_start, 24);
+        same!(spur_plan_sink, start, 32);
+        same!(spur_plan_sink, expect, 40);
+        same!(spur_plan_sink, waits, 48);
+        same!(spur_plan_sink, preempt, 56);
+        same!(spur_selector, size, 0);
+        same!(spur_selector, reserved, 4);
+        same!(spur_selector, ops, 8);
+        same!(spur_selector, this, 16);
+        same!(spur_sched_ops, size, 0);
+        same!(spur_sched_ops, reserved, 4);
+        same!(spur_sched_ops, plan, 8);
+        same!(spur_sched_ops, explain, 16);
+        same!(spur_placement, size, 0);
+        same!(spur_placement, share_count, 4);
+        same!(spur_placement, share_capacity, 8);
+        same!(spur_placement, share_wanted, 12);
+        same!(spur_placement, shares, 16);
+        same!(spur_placement, gres_count, 24);
+        same!(spur_placement, gres_capacity, 28);
+        same!(spur_placement, gres_wanted, 32);
+        same!(spur_placement, word_count, 36);
+        same!(spur_placement, word_capacity, 40);
+        same!(spur_placement, word_wanted, 44);
+        same!(spur_placement, gres, 48);
+        same!(spur_placement, words, 56);
+        same!(spur_placement, score, 64);
+        same!(spur_pick, size, 0);
+        same!(spur_pick, job, 4);
+        same!(spur_pick, partition, 8);
+        same!(spur_pick, slot, 12);
+        same!(spur_pick, candidates, 16);
+        same!(spur_pick, flags, 32);
+        same!(spur_pick, reserved, 36);
+        same!(spur_select_ops, size, 0);
+        same!(spur_select_ops, reserved, 4);
+        same!(spur_select_ops, begin, 8);
+        same!(spur_select_ops, end, 16);
+        same!(spur_select_ops, slots, 24);
+        same!(spur_select_ops, copy, 32);
+        same!(spur_select_ops, take, 40);
+        same!(spur_select_ops, give, 48);
+        same!(spur_select_ops, pick, 56);
+        same!(spur_select_ops, screen, 64);
+        same!(spur_select_ops, idle_nodes, 72);
+        same!(spur_select_ops, explain, 80);
+        same!(spur_state_entry, body, 0);
+        same!(spur_state_entry, index, 16);
+        same!(spur_state_entry, term, 24);
+        same!(spur_state_status, size, 0);
+        same!(spur_state_status, role, 4);
+        same!(spur_state_status, term, 8);
+        same!(spur_state_status, last_index, 16);
+        same!(spur_state_status, committed_index, 24);
+        same!(spur_state_status, snapshot_index, 32);
+        same!(spur_state_status, log_bytes, 40);
+        same!(spur_state_status, fsyncs, 48);
+        same!(spur_state_status, entries, 56);
+        same!(spur_state_status, leader, 64);
+        same!(spur_state_status, this, 320);
+        same!(spur_state_member, size, 0);
+        same!(spur_state_member, role, 4);
+        same!(spur_state_member, id, 8);
+        same!(spur_state_member, voter, 16);
+        same!(spur_state_member, reserved, 20);
+        same!(spur_state_member, address, 24);
+        same!(spur_state_listener, size, 0);
+        same!(spur_state_listener, reserved, 4);
+        same!(spur_state_listener, context, 8);
+        same!(spur_state_listener, committed, 16);
+        same!(spur_state_listener, outcome, 24);
+        same!(spur_state_listener, restore, 32);
+        same!(spur_state_listener, role, 40);
+        same!(spur_state_listener, snapshot_wanted, 48);
+        same!(spur_state_listener, failed, 56);
+        same!(spur_state_ops, size, 0);
+        same!(spur_state_ops, features, 4);
+        same!(spur_state_ops, open, 8);
+        same!(spur_state_ops, propose, 16);
+        same!(spur_state_ops, status, 24);
+        same!(spur_state_ops, snapshot, 32);
+        same!(spur_state_ops, barrier, 40);
+        same!(spur_state_ops, members, 48);
+        same!(spur_state_ops, add_member, 56);
+        same!(spur_state_ops, remove_member, 64);
+        same!(spur_state_ops, transfer, 72);
+    }
+}

@@ -1,0 +1,147 @@
+// @TYPE@ - accelerators found by their device files: every <prefix><number> in a directory is one.
+mod spur;
+mod sugar;
+
+use spur::*;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use sugar::*;
+
+struct Devices {
+    directory: PathBuf,
+    prefix: Vec<u8>,
+    kind: Vec<u8>,
+    variable: Vec<u8>,
+}
+
+// ---- the policy ----
+
+impl Devices {
+    /// Numbers of the devices that are there, in order.
+    fn scan(&self) -> std::io::Result<Vec<u32>> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(&self.directory)? {
+            let entry = entry?;
+            let number = entry.file_name().as_bytes().strip_prefix(&self.prefix[..]).and_then(number_in);
+            found.extend(number.filter(|&number| self.path_of(number) == entry.path()));
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    fn path_of(&self, number: u32) -> PathBuf {
+        let name = [&self.prefix[..], number.to_string().as_bytes()].concat();
+        self.directory.join(OsString::from_vec(name))
+    }
+}
+
+fn number_in(text: &[u8]) -> Option<u32> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+// ---- the boundary ----
+
+unsafe extern "C" fn scan(this: *mut spur_plugin, sink: *const spur_gpu_sink, err: *mut spur_error) -> spur_status {
+    guard(err, || {
+        let devices = instance::<Devices>(this);
+        let numbers = devices.scan().map_err(|error| {
+            failure(SPUR_E_IO, format!("cannot read {}: {}", devices.directory.display(), error))
+        })?;
+        for index in numbers {
+            let path = devices.path_of(index);
+            let (path, kind) = (borrowed(path.as_os_str().as_bytes()), borrowed(&devices.kind));
+            let device = spur_gpu_device {
+                size: size_of::<spur_gpu_device>(),
+                index,
+                parent: SPUR_NONE,
+                numa_node: SPUR_NONE,
+                health: SPUR_GPU_HEALTHY,
+                slices_max: 0,
+                memory_mib: 0,
+                key: path,
+                r#type: kind,
+                model: kind,
+                pci: NO_TEXT,
+                near_cpus: NO_TEXT,
+                device_files: path,
+                cdi: NO_TEXT,
+            };
+            (*sink).device.unwrap()(sink, &device);
+        }
+        Ok(SPUR_OK)
+    })
+}
+
+unsafe extern "C" fn bind(
+    this: *mut spur_plugin,
+    indexes: *const u32,
+    count: u32,
+    sink: *const spur_gpu_env_sink,
+    err: *mut spur_error,
+) -> spur_status {
+    guard(err, || {
+        let devices = instance::<Devices>(this);
+        let mut list = Vec::new();
+        for i in 0..count as usize {
+            let index = *indexes.add(i);
+            let path = devices.path_of(index);
+            if !path.exists() {
+                return Err(failure(SPUR_E_NOT_FOUND, format!("device {} is not there", path.display())));
+            }
+            (*sink).device_file.unwrap()(sink, borrowed(path.as_os_str().as_bytes()));
+            list.push(index.to_string());
+        }
+        (*sink).variable.unwrap()(sink, borrowed(&devices.variable), borrowed(list.join(",").as_bytes()));
+        Ok(SPUR_OK)
+    })
+}
+
+unsafe extern "C" fn create(
+    _host: *const spur_host,
+    config: *const spur_config,
+    out: *mut *mut spur_plugin,
+    err: *mut spur_error,
+) -> spur_status {
+    guard(err, || {
+        let directory = PathBuf::from(OsString::from_vec(text_option(config, "directory")?));
+        if !Path::new(&directory).is_dir() {
+            let text = format!("no accelerators: {} is not a directory", directory.display());
+            return Err(failure(SPUR_E_UNAVAILABLE, text));
+        }
+        let made = Devices {
+            directory,
+            prefix: text_option(config, "prefix")?,
+            kind: text_option(config, "type")?,
+            variable: text_option(config, "variable")?,
+        };
+        Ok(hand_over(made, out))
+    })
+}
+
+unsafe extern "C" fn destroy(this: *mut spur_plugin) {
+    take_back::<Devices>(this)
+}
+
+static OPS: Shared<spur_gpu_ops> = Shared(spur_gpu_ops {
+    size: size_of::<spur_gpu_ops>(),
+    reserved: 0,
+    scan: Some(scan),
+    load: None,
+    bind: Some(bind),
+    reset: None,
+    partition: None,
+});
+static OPTIONS: Shared<[spur_option; 4]> = Shared([
+    declare(b"directory\0", SPUR_OPTION_PATH, Some(b"/dev/accel\0"), b"where the device files are\0"),
+    declare(b"prefix\0", SPUR_OPTION_STRING, Some(b"accel\0"), b"their names without the number\0"),
+    declare(b"type\0", SPUR_OPTION_STRING, Some(b"accel\0"), b"what jobs ask for: gres=gpu:<type>\0"),
+    declare(
+        b"variable\0",
+        SPUR_OPTION_STRING,
+        Some(b"ACCEL_VISIBLE_DEVICES\0"),
+        b"environment variable that tells a job its devices\0",
+    ),
+]);
+
+spur_plugin! { b"@TYPE@\0", b"accelerators found by their device files\0", SPUR_GPU_IFACE, OPS, OPTIONS }

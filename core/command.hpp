@@ -1,0 +1,379 @@
+// Everything that can change a cluster's state. Commands are what the log stores: they carry all they need, time
+// included, and both their order here and the numbers of their fields (core/fields.hpp) are append-only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "core/array_spec.hpp"
+#include "core/association.hpp"
+#include "core/config.hpp"
+#include "core/ids.hpp"
+#include "core/job_spec.hpp"
+#include "core/reason.hpp"
+#include "core/reservation.hpp"
+#include "core/resources.hpp"
+#include "core/step.hpp"
+#include "core/text.hpp"
+
+namespace spur {
+
+// Who asks. The uid comes from the verified credential; `level` from configuration and accounting.
+struct Actor {
+    Uid uid{unlimited};  // nobody
+    AdminLevel level{AdminLevel::none};
+    Text name;  // coordinators of accounts are known by name
+    bool operator==(const Actor&) const = default;
+    static Actor root() { return {0, AdminLevel::administrator, "root"}; }
+    bool is_administrator() const { return uid == 0 || level == AdminLevel::administrator; }
+    bool is_operator() const { return is_administrator() || level == AdminLevel::operator_; }
+};
+
+// ---- configuration and time ----------------------------------------------------------------------------------------
+
+struct ApplyConfig {
+    ClusterConfig config;
+    bool operator==(const ApplyConfig&) const = default;
+};
+
+// Time has passed: begin times, time limits, deadlines, reservations and old records are looked at. Needed no
+// earlier than Cluster::next_due().
+struct Tick {
+    bool operator==(const Tick&) const = default;
+};
+
+// Forget these finished jobs (older than MinJobAge). Tick does so by itself; this is for an operator's purge.
+struct PruneJobs {
+    UnixSeconds ended_before{};
+    bool operator==(const PruneJobs&) const = default;
+};
+
+// ---- a job's life --------------------------------------------------------------------------------------------------
+
+// More than one component: a heterogeneous job. The specs have been through validate().
+struct SubmitJob {
+    std::vector<JobSpec> components;
+    Actor actor;
+    Text request_id;  // the client's; the same one twice is one submission
+    bool operator==(const SubmitJob&) const = default;
+};
+
+struct Placement {
+    JobId job;
+    std::optional<std::uint32_t> array_task;      // which task of the array record `job`; else the next one
+    Text partition;                               // one of those it asked for
+    std::vector<NodeShare> shares;                // in node order
+    std::optional<std::uint32_t> time_limit_min;  // shortened down to --time-min by the scheduler
+    bool operator==(const Placement&) const = default;
+};
+// Several placements only for the components of one heterogeneous job: all start or none.
+struct StartJob {
+    std::vector<Placement> parts;
+    bool operator==(const StartJob&) const = default;
+};
+
+// Prologs done, tasks about to run: CONFIGURING ends.
+struct JobLaunched {
+    JobId job;
+    std::uint32_t attempt{};
+    bool operator==(const JobLaunched&) const = default;
+};
+
+enum class EndCause : std::uint8_t {
+    exited,     // the batch script, or srun's or salloc's command, ended with exit_status
+    timed_out,  // the node enforced the limit first
+    out_of_memory,
+    launch_failed,  // could not be started; the node is to blame
+    prolog_failed,  // as above; the node is drained and the job requeued
+    node_failed,
+    boot_failed,
+    released,  // salloc gave the allocation back
+};
+struct FinishJob {
+    JobId job;
+    std::uint32_t attempt{};
+    EndCause cause{EndCause::exited};
+    std::uint32_t exit_status{};  // wait status
+    std::optional<NodeId> node;   // who reports it
+    bool node_done{false};        // that node has cleaned up too: saves a NodeJobDone
+    Text detail;
+    bool operator==(const FinishJob&) const = default;
+};
+
+// These nodes have nothing of the job left, epilog included.
+struct NodeJobDone {
+    JobId job;
+    std::uint32_t attempt{};
+    std::vector<NodeId> nodes;
+    bool operator==(const NodeJobDone&) const = default;
+};
+
+// Ends jobs: pending ones at once, running ones through COMPLETING.
+struct CancelJob {
+    JobRef job;
+    Actor actor;
+    bool operator==(const CancelJob&) const = default;
+};
+
+// A signal for running jobs' processes; changes nothing but goes through the log to reach the agents in order.
+struct SignalJob {
+    JobRef job;
+    std::uint32_t signal{};
+    bool batch_only{false};
+    bool full{false};
+    Actor actor;
+    bool operator==(const SignalJob&) const = default;
+};
+
+struct HoldJob {
+    JobRef job;
+    Actor actor;
+    bool as_user{false};  // scontrol uhold
+    bool operator==(const HoldJob&) const = default;
+};
+struct ReleaseJob {
+    JobRef job;
+    Actor actor;
+    bool operator==(const ReleaseJob&) const = default;
+};
+struct RequeueJob {
+    JobRef job;
+    Actor actor;
+    bool hold{false};
+    bool special_exit{false};
+    bool operator==(const RequeueJob&) const = default;
+};
+struct SuspendJob {
+    JobRef job;
+    Actor actor;
+    bool operator==(const SuspendJob&) const = default;
+};
+struct ResumeJob {
+    JobRef job;
+    Actor actor;
+    bool operator==(const ResumeJob&) const = default;
+};
+
+// Takes a running job's resources for another. The mode is already decided.
+struct PreemptJob {
+    JobId job;
+    std::uint32_t attempt{};
+    PreemptMode mode{PreemptMode::cancel};
+    JobId preemptor;
+    bool operator==(const PreemptJob&) const = default;
+};
+
+// Absent: leave as it is. What may change depends on the job's state and on who asks, as in scontrol(1).
+struct JobChanges {
+    std::optional<Text> name, account, qos, reservation, features, node_list, exclude_nodes, licenses, comment,
+        admin_comment, dependency, gres_per_node, std_out, std_err, std_in, work_dir, wckey, mail_user, extra,
+        system_comment, burst_buffer, prefer;
+    std::optional<std::vector<Text>> partitions;
+    std::optional<std::uint32_t> time_limit_min, time_min_min, min_nodes, max_nodes, tasks, cpus_per_task,
+        tasks_per_node, min_cpus_per_node, priority, array_limit, mail_type, switches, core_spec;
+    std::optional<std::uint64_t> mem_per_node_mib, mem_per_cpu_mib, min_tmp_mib;
+    std::optional<std::int32_t> nice;
+    std::optional<UnixSeconds> begin, deadline, end_time;
+    std::optional<bool> requeue, contiguous, oversubscribe, reset_accrue_time, kill_on_invalid_dependency;
+    std::optional<Exclusive> exclusive;
+    std::optional<std::vector<NodeId>> keep_nodes;  // resize a running job down to these
+    bool operator==(const JobChanges&) const = default;
+};
+struct UpdateJob {
+    JobRef job;
+    JobChanges changes;
+    Actor actor;
+    bool operator==(const UpdateJob&) const = default;
+};
+
+// Moves jobs to the front of their user's queue (scontrol top).
+struct TopJob {
+    JobRef job;
+    Actor actor;
+    bool operator==(const TopJob&) const = default;
+};
+
+// What the scheduler found out about waiting jobs; soft, and sent in batches. Jobs that no longer wait are skipped.
+struct PendingNote {
+    JobId job;
+    std::optional<Reason> reason;
+    std::optional<Text> reason_text;
+    std::optional<std::uint32_t> priority;
+    std::optional<UnixSeconds> expected_start;
+    std::optional<Text> expected_nodes;
+    bool operator==(const PendingNote&) const = default;
+};
+struct SetPending {
+    std::vector<PendingNote> notes;
+    bool operator==(const SetPending&) const = default;
+};
+
+// ---- steps ---------------------------------------------------------------------------------------------------------
+
+// The layout was made by lay_out_step() from the state at the time; apply checks it again.
+struct CreateStep {
+    JobId job;
+    std::uint32_t attempt{};
+    std::optional<StepId> id;  // batch, extern, interactive; else the next number
+    Text name;
+    std::uint32_t tasks{};
+    std::uint32_t cpus_per_task{1};
+    std::uint32_t time_limit_min{unlimited};
+    bool overlap{false};
+    std::vector<NodeShare> shares;
+    std::vector<std::vector<std::uint32_t>> task_ids;
+    Text submit_host;
+    Actor actor;
+    bool operator==(const CreateStep&) const = default;
+};
+struct StepUsage {
+    std::uint64_t user_us{}, system_us{}, max_rss_kib{}, read_bytes{}, write_bytes{};
+    bool operator==(const StepUsage&) const = default;
+};
+struct FinishStep {
+    StepKey key;
+    std::uint32_t attempt{};
+    EndCause cause{EndCause::exited};
+    std::uint32_t exit_status{};
+    StepUsage usage;
+    bool operator==(const FinishStep&) const = default;
+};
+
+// ---- nodes ---------------------------------------------------------------------------------------------------------
+
+struct HeldStep {
+    JobId job;
+    std::uint32_t attempt{};
+    StepId step;
+    bool operator==(const HeldStep&) const = default;
+};
+// An agent has joined. What it holds that the state does not know is to be ended (event EndUnknown); what the state
+// has there and the agent does not hold is lost.
+struct NodeRegistered {
+    NodeId node;
+    Topology topology;  // as found
+    std::uint32_t cpus{};
+    std::uint64_t memory_mib{};
+    std::uint64_t tmp_mib{};
+    std::vector<GresPool> gres;
+    Text boot_id;
+    UnixSeconds boot_time{};
+    UnixSeconds start_time{};
+    Text addr;  // where it serves, host:port
+    Text hostname;
+    Text architecture;
+    Text os;
+    Text software_version;
+    std::vector<HeldStep> held;
+    bool operator==(const NodeRegistered&) const = default;
+};
+// Its session broke: NO_RESPOND, jobs live on.
+struct NodeSilent {
+    NodeId node;
+    bool operator==(const NodeSilent&) const = default;
+};
+// Silent for longer than the timeout: DOWN, its jobs fail or are requeued.
+struct NodeLost {
+    NodeId node;
+    Text reason;
+    bool operator==(const NodeLost&) const = default;
+};
+
+enum class NodeAction : std::uint8_t {
+    none,
+    down,
+    drain,
+    undrain,
+    resume,
+    fail,
+    idle,
+    future,
+    reboot,  // scontrol reboot
+    reboot_asap,
+    cancel_reboot,
+    reboot_issued,
+    power_down,
+    power_up,
+};
+struct UpdateNode {
+    std::vector<NodeId> nodes;
+    NodeAction action{NodeAction::none};
+    std::optional<Text> reason, comment, extra, addr, hostname;
+    std::optional<std::vector<Text>> features, active_features;
+    std::optional<std::uint32_t> weight;
+    std::optional<std::vector<GresPool>> gres;
+    Actor actor;
+    bool operator==(const UpdateNode&) const = default;
+};
+
+// ---- partitions, reservations --------------------------------------------------------------------------------------
+
+enum class Edit : std::uint8_t { create, update, remove };
+
+struct EditPartition {
+    Edit edit{Edit::update};
+    Partition partition;  // the whole of it as it shall be; `nodes` is worked out from node_text
+    bool operator==(const EditPartition&) const = default;
+};
+struct EditReservation {
+    Edit edit{Edit::update};
+    Reservation reservation;  // the whole of it as it shall be; without a name, create makes one up: alice_3
+    Actor actor;
+    bool operator==(const EditReservation&) const = default;
+};
+
+// ---- accounts ------------------------------------------------------------------------------------------------------
+
+struct EditAccount {
+    Edit edit{Edit::update};
+    Account account;
+    bool operator==(const EditAccount&) const = default;
+};
+struct EditUser {
+    Edit edit{Edit::update};
+    User user;
+    bool operator==(const EditUser&) const = default;
+};
+// Keyed by (account, user, partition); `usage` is ignored, `parent` is worked out from `parent_account`.
+struct EditAssociation {
+    Edit edit{Edit::update};
+    Association association;
+    Text parent_account;  // for an account's own association; empty: root
+    bool operator==(const EditAssociation&) const = default;
+};
+struct EditQos {
+    Edit edit{Edit::update};
+    Qos qos;
+    bool operator==(const EditQos&) const = default;
+};
+// Charge running jobs and let old usage fade up to now.
+struct DecayUsage {
+    bool operator==(const DecayUsage&) const = default;
+};
+struct ResetUsage {
+    Text account, user, qos;
+    bool operator==(const ResetUsage&) const = default;
+};
+
+// The accounting outbox has been delivered up to and including this sequence number.
+struct OutboxDelivered {
+    std::uint64_t sequence{};
+    bool operator==(const OutboxDelivered&) const = default;
+};
+
+using Command = std::variant<ApplyConfig, Tick, PruneJobs, SubmitJob, StartJob, JobLaunched, FinishJob, NodeJobDone,
+                             CancelJob, SignalJob, HoldJob, ReleaseJob, RequeueJob, SuspendJob, ResumeJob, PreemptJob,
+                             UpdateJob, TopJob, SetPending, CreateStep, FinishStep, NodeRegistered, NodeSilent,
+                             NodeLost, UpdateNode, EditPartition, EditReservation, EditAccount, EditUser,
+                             EditAssociation, EditQos, DecayUsage, ResetUsage, OutboxDelivered>;
+
+template <class T>
+struct Stamped {
+    UnixSeconds at{};
+    T what;
+    bool operator==(const Stamped&) const = default;
+};
+
+}  // namespace spur

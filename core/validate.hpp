@@ -1,0 +1,36 @@
+// Is a submission acceptable, and what does it mean here? Fills in defaults (partition, account, QOS, time limit,
+// memory) and refuses with the sentences sbatch has always printed.
+#pragma once
+
+#include "core/cluster.hpp"
+#include "core/command.hpp"
+#include "core/job_spec.hpp"
+#include "core/refusal.hpp"
+#include "core/result.hpp"
+
+namespace spur {
+
+// The spec as it will be stored. Asked before SubmitJob is proposed. apply() checks again only what the state itself
+// needs (partitions, limits, what cannot be read), so a later release with stricter rules replays old logs all the
+// same.
+Result<JobSpec> validate(const Cluster& cluster, JobSpec spec, const Actor& actor, UnixSeconds now);
+
+// What the spec asks in numbers, with every default in force.
+struct Demand {
+    std::uint32_t min_nodes{1};
+    std::uint32_t max_nodes{1};
+    std::uint32_t tasks{1};
+    std::uint32_t cpus_per_task{1};
+    std::uint32_t min_cpus{1};   // in all
+    std::uint64_t memory_mib{};  // in all, as far as known before nodes are chosen
+    bool operator==(const Demand&) const = default;
+};
+Demand demand_of(const JobSpec& spec);
+// cpu, mem, node, billing, gres, licences: as squeue shows a pending job's TRES and as limits count it.
+TresList requested_tres(const Cluster& cluster, const JobSpec& spec);
+TresList allocated_tres(const Cluster& cluster, const Allocation& allocation);
+
+// "matlab:2,ansys" and "matlab=2"; the name alone is one.
+Result<std::vector<LicenseCount>> parse_licenses(std::string_view text);
+
+}  // namespace spur

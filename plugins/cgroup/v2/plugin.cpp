@@ -1,0 +1,203 @@
+// cgroup/v2, the boundary. The files themselves are written in scope.hpp and hierarchy.hpp.
+#include <fcntl.h>
+#include <spur/plugin/cgroup.h>
+#include <unistd.h>
+#include <spur/plugin/plugin.hpp>
+
+#include <cerrno>
+#include <mutex>
+#include <set>
+
+#include "scope.hpp"
+
+namespace {
+
+using namespace spur::plugin;
+namespace cg = spur::cgroup_v2;
+
+cg::ScopeName name_of(const spur_cgroup_scope* scope) { return {scope->job, scope->attempt, scope->step, scope->task}; }
+
+struct Instance {
+    Instance(const spur_host* host, const spur_config* config)
+        : log{host},
+          settings{option(config, "parent").text, host_fact(host, "node_name", "node"),
+                   option(config, "cpu_quota").integer != 0, option(config, "devices").integer != 0,
+                   option(config, "swap").integer != 0},
+          hierarchy{settings, [this](const std::string& text) { report(text); }} {}
+    ~Instance() {
+        for (const auto& entry : entrances) close(entry.fd);
+    }
+
+    // The daemon's log hears of each shortcoming once.
+    void report(const std::string& text) {
+        const std::lock_guard lock{mutex};
+        if (told.insert(text).second) log.warning(text);
+    }
+    std::string path(const spur_cgroup_scope* scope) const { return cg::scope_path(hierarchy, name_of(scope)); }
+
+    struct Entrance {
+        cg::ScopeName name;
+        int fd;
+    };
+    Log log;
+    cg::Settings settings;
+    std::mutex mutex;
+    std::set<std::string> told;
+    cg::Hierarchy hierarchy;
+    std::vector<Entrance> entrances;  // cgroup.procs of scopes made here, open for attach()
+};
+
+spur_status status_of(int error, spur_error* err, const std::string& what) {
+    if (error == 0) return SPUR_OK;
+    const auto code = error == EBUSY ? SPUR_E_BUSY : error == EACCES || error == EPERM ? SPUR_E_DENIED : SPUR_E_IO;
+    return fail(err, code, what + ": " + std::strerror(error));
+}
+
+std::uint32_t capabilities(spur_plugin* self) {
+    const auto& can = self_cast<Instance>(self).hierarchy.abilities();
+    return (can.contains ? SPUR_CGROUP_CONTAINS | SPUR_CGROUP_FREEZES | SPUR_CGROUP_USAGE : 0U) |
+           (can.cpu ? SPUR_CGROUP_CPU : 0U) | (can.cpuset ? SPUR_CGROUP_CPUSET : 0U) |
+           (can.memory ? SPUR_CGROUP_MEMORY : 0U) | (can.devices ? SPUR_CGROUP_DEVICES : 0U);
+}
+
+spur_status make(spur_plugin* self, const spur_cgroup_scope* scope, const spur_cgroup_limits* limits, spur_error* err) {
+    return guard(err, [&] {
+        auto& instance = self_cast<Instance>(self);
+        if (!instance.hierarchy.abilities().contains) return SPUR_OK;
+        cg::Limits wanted{limits->cpus,
+                          limits->memory_bytes,
+                          std::string{view(limits->cpu_list)},
+                          std::string{view(limits->memory_nodes)},
+                          {}};
+        for (const auto& file : Records<spur_str>{limits->device_deny}) wanted.denied_devices.emplace_back(view(file));
+        const auto path = instance.path(scope);
+        const auto report = [&](const std::string& text) { instance.report(text); };
+        if (const int error = cg::make_scope(instance.hierarchy, name_of(scope), wanted, instance.settings, report);
+            error != 0)
+            return status_of(error, err, "cannot make " + path);
+        if (scope->step == SPUR_NONE) return SPUR_OK;  // processes live in steps only
+        const std::lock_guard lock{instance.mutex};
+        for (const auto& entrance : instance.entrances)
+            if (entrance.name == name_of(scope)) return SPUR_OK;
+        const int fd = open((path + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC);
+        if (fd < 0) return status_of(errno, err, "cannot open " + path + "/cgroup.procs");
+        instance.entrances.push_back({name_of(scope), fd});
+        return SPUR_OK;
+    });
+}
+
+spur_status attach(spur_plugin* self, const spur_cgroup_scope* scope, std::int32_t pid, spur_error* err) {
+    return guard(err, [&] {
+        auto& instance = self_cast<Instance>(self);
+        if (!instance.hierarchy.abilities().contains) return SPUR_OK;
+        char digits[16];
+        const int length = std::snprintf(digits, sizeof digits, "%d", pid);
+        for (const auto& entrance : instance.entrances)
+            if (entrance.name == name_of(scope)) {
+                const bool written = write(entrance.fd, digits, static_cast<std::size_t>(length)) == length;
+                return written ? SPUR_OK : fail(err, SPUR_E_IO, std::strerror(errno));
+            }
+        return status_of(cg::write_file(instance.path(scope) + "/cgroup.procs", digits), err,
+                         "cannot enter " + instance.path(scope));
+    });
+}
+
+spur_status freeze(spur_plugin* self, const spur_cgroup_scope* scope, std::uint32_t frozen, spur_error* err) {
+    return guard(err, [&] {
+        auto& instance = self_cast<Instance>(self);
+        if (!instance.hierarchy.abilities().contains)
+            return fail(err, SPUR_E_UNSUPPORTED, "there are no control groups here");
+        return status_of(cg::freeze_scope(instance.path(scope), frozen != 0), err,
+                         "cannot freeze " + instance.path(scope));
+    });
+}
+
+spur_status signal(spur_plugin* self, const spur_cgroup_scope* scope, std::int32_t number, spur_error* err) {
+    return guard(err, [&] {
+        auto& instance = self_cast<Instance>(self);
+        if (!instance.hierarchy.abilities().contains)
+            return fail(err, SPUR_E_UNSUPPORTED, "there are no control groups here");
+        return status_of(cg::signal_scope(instance.path(scope), number), err,
+                         "processes of " + instance.path(scope) + " do not die");
+    });
+}
+
+spur_status usage(spur_plugin* self, const spur_cgroup_scope* scope, spur_cgroup_usage* out, spur_error* err) {
+    return guard(err, [&] {
+        cg::Usage found;
+        const auto path = self_cast<Instance>(self).path(scope);
+        if (!cg::read_usage(path, found)) return fail(err, SPUR_E_NOT_FOUND, path + " is not there");
+        out->processes = found.processes;
+        out->user_us = found.user_us;
+        out->system_us = found.system_us;
+        out->memory_peak_bytes = found.memory_peak_bytes;
+        out->oom_kills = found.oom_kills;
+        out->read_bytes = found.read_bytes;
+        out->write_bytes = found.write_bytes;
+        return SPUR_OK;
+    });
+}
+
+spur_status processes(spur_plugin* self, const spur_cgroup_scope* scope, void* context,
+                      void (*each)(void*, std::int32_t), spur_error* err) {
+    return guard(err, [&] {
+        for (const auto pid : cg::processes_of(self_cast<Instance>(self).path(scope))) each(context, pid);
+        return SPUR_OK;
+    });
+}
+
+spur_status remove(spur_plugin* self, const spur_cgroup_scope* scope, spur_error* err) {
+    return guard(err, [&] {
+        auto& instance = self_cast<Instance>(self);
+        if (!instance.hierarchy.abilities().contains) return SPUR_OK;
+        const auto path = instance.path(scope);
+        const int error = cg::remove_scope(path);
+        if (error != 0) return status_of(error, err, "cannot remove " + path);
+        const std::lock_guard lock{instance.mutex};
+        std::erase_if(instance.entrances, [&](const Instance::Entrance& entrance) {
+            return entrance.name == name_of(scope) && close(entrance.fd) == 0;
+        });
+        return SPUR_OK;
+    });
+}
+
+constexpr spur_cgroup_ops ops{.size = sizeof(spur_cgroup_ops),
+                              .reserved = 0,
+                              .capabilities = capabilities,
+                              .make = make,
+                              .attach = attach,
+                              .freeze = freeze,
+                              .signal = signal,
+                              .usage = usage,
+                              .processes = processes,
+                              .remove = remove};
+
+const void* query(spur_plugin*, const char* id) { return std::string_view{id} == SPUR_CGROUP_IFACE ? &ops : nullptr; }
+
+constexpr spur_option options[] = {
+    {"parent", SPUR_OPTION_STRING, 0, "",
+     "where below the mount its groups are made; empty: spur, or below its own group", nullptr, 0, 0},
+    {"cpu_quota", SPUR_OPTION_BOOL, 0, "false", "limit CPU time to a step's CPUs even where others are idle", nullptr,
+     0, 0},
+    {"devices", SPUR_OPTION_BOOL, 0, "true", "refuse devices that were not given", nullptr, 0, 0},
+    {"swap", SPUR_OPTION_BOOL, 0, "true", "let a job swap beyond its memory limit", nullptr, 0, 0},
+};
+
+constexpr const char* interfaces[] = {SPUR_CGROUP_IFACE, nullptr};
+constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
+                                .reserved = 0,
+                                .type = "cgroup/v2",
+                                .version = "1.0.0",
+                                .vendor = "Spur",
+                                .summary = "control groups of version 2: contain, limit, freeze and kill",
+                                .options = options,
+                                .option_count = std::size(options),
+                                .option_stride = sizeof(spur_option),
+                                .interfaces = interfaces,
+                                .create = create<Instance>,
+                                .destroy = destroy<Instance>,
+                                .query = query};
+
+}  // namespace
+
+SPUR_PLUGIN(&desc)

@@ -1,0 +1,186 @@
+#include "scope.hpp"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <sstream>
+#include <thread>
+
+#include "devices.hpp"
+
+namespace spur::cgroup_v2 {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t none = 0xffffffff;
+constexpr std::uint32_t quota_period_us = 100'000;
+constexpr auto patience = 2s;  // for the kernel to freeze or to bury
+
+std::string step_name(std::uint32_t step) {
+    switch (step) {  // Slurm's numbers for steps with names
+        case 0xfffffffb:
+            return "batch";
+        case 0xfffffffc:
+            return "extern";
+        case 0xfffffffa:
+            return "interactive";
+        default:
+            return std::to_string(step);
+    }
+}
+
+template <class Each>
+void each_child(const std::string& path, Each each) {
+    DIR* const directory = opendir(path.c_str());
+    if (directory == nullptr) return;
+    while (const auto* entry = readdir(directory))
+        if (entry->d_type == DT_DIR && entry->d_name[0] != '.') each(path + "/" + entry->d_name);
+    closedir(directory);
+}
+
+// The number behind `key` in lines of "key number".
+std::uint64_t number_of(const std::string& text, const std::string& key) {
+    std::istringstream lines{text};
+    std::string name;
+    std::uint64_t value{};
+    while (lines >> name >> value)
+        if (name == key) return value;
+    return 0;
+}
+
+template <class Condition>
+bool wait_until(Condition condition) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    for (auto pause = 100us; !condition(); pause = std::min(pause * 2, 20'000us)) {
+        if (std::chrono::steady_clock::now() > deadline) return false;
+        std::this_thread::sleep_for(pause);
+    }
+    return true;
+}
+
+bool is_populated(const std::string& path) { return number_of(read_file(path + "/cgroup.events"), "populated") != 0; }
+
+int make_directory(const std::string& path) { return mkdir(path.c_str(), 0755) == 0 || errno == EEXIST ? 0 : errno; }
+
+void limit(const std::string& path, const char* file, const std::string& value, const Report& report) {
+    if (const int error = write_file(path + "/" + file, value); error != 0)
+        report(std::string{"cannot set "} + file + " of " + path + " to " + value + ": " + std::strerror(error));
+}
+
+void set_limits(const Hierarchy& hierarchy, const std::string& path, const Limits& limits, const Settings& settings,
+                const Report& report) {
+    const auto& can = hierarchy.abilities();
+    if (can.memory && limits.memory_bytes != 0) {
+        limit(path, "memory.max", std::to_string(limits.memory_bytes), report);
+        if (!settings.swap) limit(path, "memory.swap.max", "0", report);
+    }
+    if (can.cpuset && !limits.cpu_list.empty()) limit(path, "cpuset.cpus", limits.cpu_list, report);
+    if (can.cpuset && !limits.memory_nodes.empty()) limit(path, "cpuset.mems", limits.memory_nodes, report);
+    if (can.cpu && limits.cpus != 0)
+        limit(path, "cpu.max",
+              std::to_string(std::uint64_t{limits.cpus} * quota_period_us) + " " + std::to_string(quota_period_us),
+              report);
+    if (can.devices && !limits.denied_devices.empty())
+        if (const int error = deny_devices(path, limits.denied_devices); error != 0)
+            report("cannot restrict devices of " + path + ": " + std::strerror(error));
+}
+
+}  // namespace
+
+std::string scope_path(const Hierarchy& hierarchy, const ScopeName& name) {
+    auto path = hierarchy.node_path() + "/job_" + std::to_string(name.job) + "." + std::to_string(name.attempt);
+    if (name.step != none) path += "/step_" + step_name(name.step);
+    if (name.task != none) path += "/task_" + std::to_string(name.task);
+    return path;
+}
+
+int make_scope(const Hierarchy& hierarchy, const ScopeName& name, const Limits& limits, const Settings& settings,
+               const Report& report) {
+    const auto path = scope_path(hierarchy, name);
+    // Parents first. A step that ends may take its job's group away between our two calls: then again from the top.
+    for (int round = 0;; ++round) {
+        int error = 0;
+        for (auto at = hierarchy.node_path().size() + 1; error == 0 && at != std::string::npos;) {
+            at = path.find('/', at);
+            const auto part = path.substr(0, at);
+            error = make_directory(part);
+            if (error == 0 && at != std::string::npos) hierarchy.delegate(part);
+            if (at != std::string::npos) ++at;
+        }
+        if (error == 0) break;
+        if (error != ENOENT || round == 5) return error;
+    }
+    if (name.step == none) hierarchy.delegate(path);
+    set_limits(hierarchy, path, limits, settings, report);
+    return 0;
+}
+
+int freeze_scope(const std::string& path, bool frozen) {
+    if (const int error = write_file(path + "/cgroup.freeze", frozen ? "1" : "0"); error != 0) return error;
+    const auto done = [&] { return (number_of(read_file(path + "/cgroup.events"), "frozen") != 0) == frozen; };
+    return wait_until(done) ? 0 : ETIMEDOUT;
+}
+
+int signal_scope(const std::string& path, int signal) {
+    if (access(path.c_str(), F_OK) != 0) return 0;  // nobody there
+    if (signal != SIGKILL) {
+        for (const auto pid : processes_of(path)) kill(pid, signal);
+        return 0;
+    }
+    if (!is_populated(path)) return 0;
+    const bool has_kill = write_file(path + "/cgroup.kill", "1") == 0;
+    const auto gone = [&] {
+        if (!has_kill)
+            for (const auto pid : processes_of(path)) kill(pid, SIGKILL);
+        return !is_populated(path);
+    };
+    return wait_until(gone) ? 0 : EBUSY;
+}
+
+int remove_scope(const std::string& path) {
+    if (rmdir(path.c_str()) == 0 || errno == ENOENT) return 0;
+    int error = errno;
+    each_child(path, [&](const std::string& child) {
+        if (const int below = remove_scope(child); below != 0) error = below;
+    });
+    return rmdir(path.c_str()) == 0 || errno == ENOENT ? 0 : error;
+}
+
+std::vector<pid_t> processes_of(const std::string& path) {
+    std::vector<pid_t> all;
+    std::istringstream lines{read_file(path + "/cgroup.procs")};
+    pid_t pid{};
+    while (lines >> pid)
+        if (pid > 0) all.push_back(pid);
+    each_child(path, [&](const std::string& child) {
+        const auto below = processes_of(child);
+        all.insert(all.end(), below.begin(), below.end());
+    });
+    return all;
+}
+
+bool read_usage(const std::string& path, Usage& usage) {
+    const auto cpu = read_file(path + "/cpu.stat");
+    if (cpu.empty()) return false;
+    usage.user_us = number_of(cpu, "user_usec");
+    usage.system_us = number_of(cpu, "system_usec");
+    usage.memory_peak_bytes = std::strtoull(read_file(path + "/memory.peak").c_str(), nullptr, 10);
+    usage.oom_kills = number_of(read_file(path + "/memory.events"), "oom_kill");
+    std::istringstream io{read_file(path + "/io.stat")};
+    std::string word;
+    while (io >> word) {
+        if (word.starts_with("rbytes=")) usage.read_bytes += std::strtoull(word.c_str() + 7, nullptr, 10);
+        if (word.starts_with("wbytes=")) usage.write_bytes += std::strtoull(word.c_str() + 7, nullptr, 10);
+    }
+    usage.processes = static_cast<std::uint32_t>(processes_of(path).size());
+    return true;
+}
+
+}  // namespace spur::cgroup_v2

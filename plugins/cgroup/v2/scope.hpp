@@ -1,0 +1,44 @@
+// One control group: a job, a step or a task. Knows files, not the ABI.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "hierarchy.hpp"
+
+namespace spur::cgroup_v2 {
+
+struct ScopeName {
+    std::uint32_t job{}, attempt{}, step{}, task{};  // step and task 0xffffffff: not part of the name
+    bool operator==(const ScopeName&) const = default;
+};
+
+struct Limits {
+    std::uint32_t cpus{};
+    std::uint64_t memory_bytes{};
+    std::string cpu_list, memory_nodes;
+    std::vector<std::string> denied_devices;
+};
+
+struct Usage {
+    std::uint32_t processes{};
+    std::uint64_t user_us{}, system_us{}, memory_peak_bytes{}, oom_kills{}, read_bytes{}, write_bytes{};
+};
+
+std::string scope_path(const Hierarchy& hierarchy, const ScopeName& name);
+
+// All answer 0 or an errno; `report` gets limits that could not be set.
+using Report = std::function<void(const std::string&)>;
+int make_scope(const Hierarchy& hierarchy, const ScopeName& name, const Limits& limits, const Settings& settings,
+               const Report& report);
+int freeze_scope(const std::string& path, bool frozen);
+int signal_scope(const std::string& path, int signal);
+int remove_scope(const std::string& path);  // EBUSY while processes live; one that is not there is fine
+bool read_usage(const std::string& path, Usage& usage);
+std::vector<pid_t> processes_of(const std::string& path);  // and below
+
+}  // namespace spur::cgroup_v2

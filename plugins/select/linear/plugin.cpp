@@ -1,0 +1,74 @@
+// select/linear, the boundary. The choosing itself is in linear.hpp.
+#include <spur/plugin/plugin.hpp>
+
+#include "linear.hpp"
+
+struct spur_select_cycle {
+    spur::linear::Cycle cycle;
+};
+
+namespace {
+
+using namespace spur::plugin;
+
+struct Instance {
+    Instance(const spur_host*, const spur_config*) {}
+    spur_select_cycle only;  // one cycle at a time; its memory is reused
+};
+
+spur_status begin(spur_plugin* self, const spur_cluster_view* view, spur_select_cycle** out, spur_error* err) {
+    return guard(err, [&] {
+        auto& cycle = self_cast<Instance>(self).only;
+        cycle.cycle.begin(*view);
+        *out = &cycle;
+        return SPUR_OK;
+    });
+}
+void end(spur_plugin*, spur_select_cycle*) {}
+uint32_t slots(spur_select_cycle*) { return spur::linear::Cycle::slot_count; }
+spur_status copy(spur_select_cycle* cycle, uint32_t from, uint32_t to) {
+    return guard(nullptr, [&] {
+        cycle->cycle.copy(from, to);
+        return SPUR_OK;
+    });
+}
+void take(spur_select_cycle* cycle, uint32_t slot, spur_span shares, uint32_t) { cycle->cycle.take(slot, shares, 1); }
+void give(spur_select_cycle* cycle, uint32_t slot, spur_span shares, uint32_t) { cycle->cycle.take(slot, shares, -1); }
+spur_status pick(spur_select_cycle* cycle, const spur_pick* pick, spur_placement* out) {
+    return guard(nullptr, [&] { return cycle->cycle.pick(*pick, out); });
+}
+void idle_nodes(spur_select_cycle* cycle, uint32_t slot, uint64_t* words) { cycle->cycle.idle_nodes(slot, words); }
+
+constexpr spur_select_ops ops{.size = sizeof(spur_select_ops),
+                              .reserved = 0,
+                              .begin = begin,
+                              .end = end,
+                              .slots = slots,
+                              .copy = copy,
+                              .take = take,
+                              .give = give,
+                              .pick = pick,
+                              .screen = nullptr,
+                              .idle_nodes = idle_nodes,
+                              .explain = nullptr};
+
+const void* query(spur_plugin*, const char* id) { return std::string_view{id} == SPUR_SELECT_IFACE ? &ops : nullptr; }
+
+constexpr const char* interfaces[] = {SPUR_SELECT_IFACE, nullptr};
+constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
+                                .reserved = 0,
+                                .type = "select/linear",
+                                .version = "1.0.0",
+                                .vendor = "Spur",
+                                .summary = "Whole nodes, one job each",
+                                .options = nullptr,
+                                .option_count = 0,
+                                .option_stride = sizeof(spur_option),
+                                .interfaces = interfaces,
+                                .create = create<Instance>,
+                                .destroy = destroy<Instance>,
+                                .query = query};
+
+}  // namespace
+
+SPUR_PLUGIN(&desc)

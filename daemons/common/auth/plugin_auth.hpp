@@ -1,0 +1,37 @@
+// The auth plugin in force, as the wire wants it: one side makes credentials, the other checks them.
+#pragma once
+
+#include "daemons/common/host/host.hpp"
+#include "daemons/common/wire/auth.hpp"
+
+namespace spur::daemon {
+
+// [server side, any thread]
+class PluginAuthenticator final : public wire::Authenticator {
+public:
+    explicit PluginAuthenticator(Bound<AuthAxis> auth) : auth_{auth} {}
+    Result<wire::Caller> verify(std::string_view method, const Digest& body, std::string_view credential,
+                                const wire::Peer& peer) override;
+    [[nodiscard]] bool gives_proof() const override;
+    Result<std::string> prove(std::string_view method, std::string_view credential, const Digest& reply) override;
+
+private:
+    Bound<AuthAxis> auth_;
+};
+
+// [client side] The answer must come from root, from the user this process runs as, or from `also_trusted`.
+class PluginCredentials final : public wire::CredentialSource {
+public:
+    explicit PluginCredentials(Bound<AuthAxis> auth, std::uint32_t also_trusted = 0)
+        : auth_{auth}, also_trusted_{also_trusted} {}
+    Result<std::string> make(std::string_view method, const Digest& body) override;
+    [[nodiscard]] bool demands_proof() const override;
+    Result<void> verify_reply(std::string_view method, std::string_view credential, const Digest& reply,
+                              std::string_view proof) override;
+
+private:
+    Bound<AuthAxis> auth_;
+    std::uint32_t also_trusted_;
+};
+
+}  // namespace spur::daemon

@@ -1,0 +1,383 @@
+// Every section but [[nodes]] and [[partitions]]: what may be written, and where it goes.
+#include "daemons/common/config/section_keys.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/lexical.hpp"
+#include "core/suggest.hpp"
+
+namespace spur::daemon {
+namespace {
+
+using K = Key<Draft>;
+using In = const Reading&;
+using To = Draft&;
+
+constexpr std::array<std::string_view, 9> axes{"state", "sched", "select", "priority", "accounting",
+                                               "auth",  "net",   "gpu",    "cgroup"};
+constexpr std::array<std::string_view, 5> preempt_modes{"OFF", "CANCEL", "REQUEUE", "SUSPEND", "GANG"};
+constexpr std::array<std::string_view, 3> enforce_choices{"NO", "ANY", "ALL"};
+
+bool is_name(std::string_view text) {
+    return !text.empty() && text.size() <= 64 && std::ranges::all_of(text, [](char c) {
+        return is_digit(c) || is_alpha(c) || c == '_' || c == '-' || c == '.';
+    });
+}
+
+// "backfill" in [scheduler] or [plugins] sched means "sched/backfill".
+std::string full_type(std::string_view axis, const std::string& name) {
+    return name.find('/') == std::string::npos ? fmt::format("{}/{}", axis, name) : name;
+}
+
+void read_choice(const Reading& in, Draft& to, std::string_view axis) {
+    std::vector<std::string> names;
+    in.words(names);
+    for (auto& name : names) {
+        name = full_type(axis, name);
+        if (!is_type_of(axis, name))
+            return in.refuse("must name a plugin of the axis {}, such as \"{}/name\", not {}", axis, axis,
+                             spur::quoted(name));
+    }
+    if (!names.empty()) to.config.plugins[std::string{axis}] = std::move(names);
+}
+
+void read_licenses(const Reading& in, std::vector<LicenseCount>& out) {
+    std::vector<LicenseCount> read;
+    const auto add = [&](std::string_view name, std::int64_t count) {
+        if (!is_name(name) || count < 0 || count > 0x7fff'ffff) return false;
+        read.push_back({Text{name}, static_cast<std::uint32_t>(count)});
+        return true;
+    };
+    if (const auto* const table = in.value().find<TomlTable>()) {
+        for (const auto& entry : *table) {
+            const auto* const count = entry.value.find<std::int64_t>();
+            if (count == nullptr || !add(entry.key, *count))
+                return in.refuse("must give {} a count", spur::quoted(entry.key));
+        }
+    } else {
+        std::vector<std::string> words;
+        in.words(words);
+        for (const auto& word : words) {
+            const auto colon = word.find_first_of(":=*");
+            const auto count = colon == std::string::npos ? std::optional<std::uint64_t>{1}
+                                                          : find_unsigned(std::string_view{word}.substr(colon + 1));
+            if (!count || *count > 0x7fff'ffff ||
+                !add(std::string_view{word}.substr(0, colon), static_cast<std::int64_t>(*count)))
+                return in.refuse("must be written as \"name:count\", not {}", spur::quoted(word));
+        }
+    }
+    out = std::move(read);
+}
+
+void read_exit_codes(const Reading& in, std::vector<std::uint32_t>& out) {
+    const auto* const list = in.value().find<TomlList>();
+    if (list == nullptr) return in.refuse_as("a list of exit codes");
+    std::vector<std::uint32_t> read;
+    for (const auto& item : *list) {
+        const auto* const code = item.find<std::int64_t>();
+        if (code == nullptr || *code < 0 || *code > 255) return in.refuse("must be a list of exit codes from 0 to 255");
+        read.push_back(static_cast<std::uint32_t>(*code));
+    }
+    out = std::move(read);
+}
+
+void read_enforce(const Reading& in, std::uint32_t& out) {
+    constexpr std::array<std::pair<std::string_view, std::uint32_t>, 7> flags{{
+        {"associations", enforce_flag::associations},
+        {"limits", enforce_flag::associations | enforce_flag::limits},
+        {"qos", enforce_flag::associations | enforce_flag::qos},
+        {"safe", enforce_flag::associations | enforce_flag::limits | enforce_flag::safe},
+        {"wckeys", enforce_flag::associations | enforce_flag::wckeys},
+        {"all", enforce_flag::associations | enforce_flag::limits | enforce_flag::qos | enforce_flag::safe |
+                    enforce_flag::wckeys},
+        {"none", 0},
+    }};
+    std::vector<std::string> words;
+    in.words(words);
+    std::uint32_t read = 0;
+    for (const auto& word : words) {
+        const auto* const found =
+            std::ranges::find_if(flags, [&](const auto& flag) { return equal_nocase(flag.first, word); });
+        if (found == flags.end())
+            return in.refuse("knows associations, limits, qos, safe, wckeys, all and none, not {}", spur::quoted(word));
+        read |= found->second;
+    }
+    out = read;
+}
+
+// A shorthand for an option of whichever auth plugin is chosen; put in place once the choice is known.
+void keep_option(const Reading& in, Draft& to, const char* key) {
+    std::string value;
+    in.path(value);
+    if (!value.empty()) to.config.plugin_options["auth/"].push_back({key, value, in.line()});
+}
+
+constexpr std::array top_keys{
+    K{
+        "cluster_name", "text", "spur", "the name of this cluster, in accounting and in listings",
+        [](In in, To to) {
+            std::string name;
+            in.text(name);
+            if (name.empty()) return;
+            if (!is_name(name))
+                return in.refuse("must be made of letters, digits, - _ and ., not {}", spur::quoted(name));
+            to.config.cluster.cluster_name = name;
+        }  // namespace
+    }      // namespace spur::daemon
+    ,
+    K{"licenses", "table or list", "", "cluster-wide licences: { fluent = 20 } or [\"fluent:20\"]",
+      [](In in, To to) { read_licenses(in, to.config.cluster.licenses); }},
+};
+
+constexpr std::array controller_keys{
+    K{"listen_addr", "address", "",
+      "where spurctld listens; by default port 6817, on loopback only while auth is local",
+      [](In in, To to) { in.address(to.config.controller.listen_addr); }},
+    K{"state_dir", "path", "", "where the controller keeps its state; only its own user may enter",
+      [](In in, To to) { in.path(to.config.controller.state_dir); }},
+    K{"hosts", "list of hosts", "", "the controllers, all of them voters: one, three or five; a hostlist will do",
+      [](In in, To to) { in.hosts(to.config.controller.hosts); }},
+};
+
+constexpr std::array job_keys{
+    K{"first_job_id", "count", "1", "FirstJobId",
+      [](In in, To to) { in.count(to.policies.first_job_id, 1, 0x03ff'0000); }},
+    K{"max_job_id", "count", "67043328", "MaxJobId: after it the numbers begin again",
+      [](In in, To to) { in.count(to.policies.max_job_id, 2, 0x03ff'0000); }},
+    K{"max_job_count", "count", "1000000", "MaxJobCount: jobs the controller holds at most",
+      [](In in, To to) { in.count(to.policies.max_job_count, 1); }},
+    K{"max_array_size", "count", "1001", "MaxArraySize: one more than the highest task number",
+      [](In in, To to) { in.count(to.policies.max_array_size, 0, 4'000'001); }},
+    K{"max_step_count", "count", "40000", "MaxStepCount: steps of one job",
+      [](In in, To to) { in.count(to.policies.max_step_count, 1); }},
+    K{"max_tasks_per_node", "count", "512", "MaxTasksPerNode",
+      [](In in, To to) { in.count(to.policies.max_tasks_per_node, 1, 65'533); }},
+    K{"min_job_age", "duration", "300", "MinJobAge: how long an ended job stays in listings",
+      [](In in, To to) { in.seconds(to.policies.min_job_age_s); }},
+    K{"over_time_limit", "minutes", "0", "OverTimeLimit: how long a job may run on after its limit",
+      [](In in, To to) { in.limit_minutes(to.policies.over_time_limit_min); }},
+    K{"kill_wait", "duration", "30", "KillWait: from SIGTERM to SIGKILL",
+      [](In in, To to) { in.seconds(to.policies.kill_wait_s); }},
+    K{"inactive_limit", "duration", "0", "InactiveLimit: salloc and srun that answer no more; 0: wait for ever",
+      [](In in, To to) { in.seconds(to.policies.inactive_limit_s); }},
+    K{"batch_start_timeout", "duration", "10",
+      "BatchStartTimeout: from launch to the batch script's first sign of life",
+      [](In in, To to) { in.seconds(to.policies.batch_start_timeout_s); }},
+    K{"job_requeue", "yes or no", "true", "JobRequeue: may jobs that do not say be put back in the queue?",
+      [](In in, To to) { in.yes_no(to.policies.job_requeue); }},
+    K{"max_batch_requeue", "count", "5", "requeues after failed launches before the job is held",
+      [](In in, To to) { in.count(to.policies.max_batch_requeue, 1); }},
+    K{"kill_on_invalid_dependency", "yes or no", "false", "end jobs whose dependency can never come true",
+      [](In in, To to) { in.yes_no(to.policies.kill_on_invalid_dependency); }},
+    K{"return_to_service", "count", "1", "ReturnToService: 0 by hand only, 1 if the node was not responding, 2 always",
+      [](In in, To to) { in.count(to.policies.return_to_service, 0, 2); }},
+    K{"enforce_part_limits", "choice", "NO", "EnforcePartLimits: NO, ANY or ALL",
+      [](In in, To to) {
+          if (const auto choice = in.choice(enforce_choices))
+              to.policies.enforce_part_limits = static_cast<EnforcePartLimits>(*choice);
+      }},
+    K{"default_time", "minutes", "0",
+      "time limit where neither job nor partition gives one; 0: the partition's maximum",
+      [](In in, To to) { in.limit_minutes(to.policies.default_time_min); }},
+    K{"def_mem_per_cpu", "MiB", "0", "DefMemPerCPU", [](In in, To to) { in.mib(to.policies.default_mem_per_cpu_mib); }},
+    K{"def_mem_per_node", "MiB", "0", "DefMemPerNode",
+      [](In in, To to) { in.mib(to.policies.default_mem_per_node_mib); }},
+    K{"max_mem_per_cpu", "MiB", "0", "MaxMemPerCPU", [](In in, To to) { in.mib(to.policies.max_mem_per_cpu_mib); }},
+    K{"max_mem_per_node", "MiB", "0", "MaxMemPerNode", [](In in, To to) { in.mib(to.policies.max_mem_per_node_mib); }},
+    K{"track_memory", "yes or no", "true", "is memory a resource that runs out? no: only cores and gres are",
+      [](In in, To to) { in.yes_no(to.policies.track_memory); }},
+    K{"disable_root_jobs", "yes or no", "false", "DisableRootJobs",
+      [](In in, To to) { in.yes_no(to.policies.disable_root_jobs); }},
+    K{"requeue_exit", "list of exit codes", "[]", "RequeueExit: batch scripts that end so are put back in the queue",
+      [](In in, To to) { read_exit_codes(in, to.policies.requeue_exit); }},
+    K{"requeue_exit_hold", "list of exit codes", "[]", "RequeueExitHold: the same, and held",
+      [](In in, To to) { read_exit_codes(in, to.policies.requeue_exit_hold); }},
+};
+
+constexpr std::array scheduler_keys{
+    K{"plugin", "plugin", "sched/backfill", "the same as [plugins] sched; \"backfill\" will do",
+      [](In in, To to) {
+          std::string name;
+          in.text(name);
+          if (name.empty()) return;
+          to.config.scheduler.plugin = full_type("sched", name);
+          to.drafts.scheduler_line = in.line();
+          if (!is_type_of("sched", to.config.scheduler.plugin))
+              in.refuse("must name a sched plugin, not {}", spur::quoted(name));
+      }},
+    K{"interval_secs", "count", "60", "a backstop: events wake the scheduler at once",
+      [](In in, To to) { in.count(to.config.scheduler.interval_s, 1, 86'400); }},
+    K{"budget_secs", "number", "2", "what a planning cycle may take before the planner is told to stop",
+      [](In in, To to) { in.real(to.config.scheduler.budget_s, 0.001, 3'600); }},
+    K{"fairshare_halflife_days", "number", "7", "PriorityDecayHalfLife: how fast past usage fades; 0: never",
+      [](In in, To to) { in.real(to.config.scheduler.fairshare_halflife_days, 0, 36'500); }},
+    K{"preempt_mode", "choice", "OFF", "PreemptMode: OFF, CANCEL, REQUEUE, SUSPEND or GANG",
+      [](In in, To to) {
+          if (const auto choice = in.choice(preempt_modes))
+              to.policies.preempt_mode = static_cast<PreemptMode>(*choice + 1);
+      }},
+    K{"preempt_exempt_time", "duration", "0", "PreemptExemptTime: how long a job runs before it may be pushed out",
+      [](In in, To to) { in.seconds(to.policies.preempt_exempt_time_s); }},
+};
+
+constexpr std::array accounting_keys{
+    K{"plugin", "plugin", "accounting/sqlite", "the same as [plugins] accounting",
+      [](In in, To to) { read_choice(in, to, "accounting"); }},
+    K{"database_url", "text", "",
+      "where spurdbd keeps history: postgresql://user@host/name, or the path of an SQLite file",
+      [](In in, To to) { in.text(to.config.accounting.database_url); }},
+    K{"host", "address", "", "spurdbd as the controller reaches it, host:port; without it no history is sent",
+      [](In in, To to) { in.address(to.config.accounting.host); }},
+    K{"listen_addr", "address", "", "where spurdbd listens; by default port 6819",
+      [](In in, To to) { in.address(to.config.accounting.listen_addr); }},
+    K{"enforce", "list of texts", "[]", "AccountingStorageEnforce: associations, limits, qos, safe, wckeys, all",
+      [](In in, To to) { read_enforce(in, to.policies.enforce); }},
+};
+
+constexpr std::array auth_keys{
+    K{"plugin", "plugin", "auth/local", "how callers prove who they are: local, munge or jwt",
+      [](In in, To to) {
+          read_choice(in, to, "auth");
+          if (const auto chosen = to.config.plugins.find("auth"); chosen != to.config.plugins.end())
+              to.config.auth.plugin = chosen->second.front();
+      }},
+    K{"key_file", "path", "", "the shared secret, for plugins that have one: sets their option key_file",
+      [](In in, To to) { keep_option(in, to, "key_file"); }},
+    K{"administrators", "list of users", "[]", "who may change anything, besides root and the daemon's own user",
+      [](In in, To to) { in.words(to.config.auth.administrators); }},
+    K{"operators", "list of users", "[]", "who may change jobs and nodes of others",
+      [](In in, To to) { in.words(to.config.auth.operators); }},
+};
+
+constexpr std::array tls_keys{
+    K{"certificate", "path", "", "this daemon's certificate, PEM; all three keys or none",
+      [](In in, To to) { in.path(to.config.tls.certificate); }},
+    K{"cert", "path", "", "the same as certificate", [](In in, To to) { in.path(to.config.tls.certificate); }},
+    K{"key", "path", "", "its private key, PEM, readable by the daemon's user only",
+      [](In in, To to) { in.path(to.config.tls.key); }},
+    K{"ca", "path", "", "the authority that signed the certificates of all daemons",
+      [](In in, To to) { in.path(to.config.tls.ca); }},
+};
+
+constexpr std::array agent_keys{
+    K{"listen_addr", "address", "", "where spurd serves stdio and attach; by default port 6818",
+      [](In in, To to) { in.address(to.config.agent.listen_addr); }},
+    K{"spool_dir", "path", "", "where spurd keeps scripts and the sockets of its step daemons",
+      [](In in, To to) { in.path(to.config.agent.spool_dir); }},
+    K{"prolog", "path", "", "Prolog: run by root before a job's first process on a node",
+      [](In in, To to) { in.path(to.config.agent.prolog); }},
+    K{"epilog", "path", "", "Epilog: run by root after a job's last process on a node",
+      [](In in, To to) { in.path(to.config.agent.epilog); }},
+    K{"task_prolog", "path", "", "TaskProlog: run as the user before each task; its output may export variables",
+      [](In in, To to) { in.path(to.config.agent.task_prolog); }},
+    K{"task_epilog", "path", "", "TaskEpilog: run as the user after each task",
+      [](In in, To to) { in.path(to.config.agent.task_epilog); }},
+    K{"kill_wait", "duration", "30", "the same as [jobs] kill_wait",
+      [](In in, To to) { in.seconds(to.policies.kill_wait_s); }},
+    K{"heartbeat_secs", "duration", "15", "how often an idle stream shows that it is alive",
+      [](In in, To to) { in.seconds(to.config.agent.heartbeat_s); }},
+    K{"timeout_secs", "duration", "300", "SlurmdTimeout: a node silent for so long is DOWN",
+      [](In in, To to) { in.seconds(to.config.agent.timeout_s); }},
+    K{"config_overrides", "yes or no", "false", "nodes are what [[nodes]] says, whatever hardware is found there",
+      [](In in, To to) { in.yes_no(to.policies.config_overrides); }},
+};
+
+constexpr std::array<std::string_view, 5> levels{"error", "warning", "info", "debug", "trace"};
+constexpr std::array<std::string_view, 2> formats{"text", "json"};
+constexpr std::array logging_keys{
+    K{"level", "choice", "info", "error, warning, info, debug or trace; each -v adds one",
+      [](In in, To to) {
+          if (const auto choice = in.choice(levels)) to.config.logging.level = levels[*choice];
+      }},
+    K{"file", "path", "", "instead of stderr; reopened on SIGHUP",
+      [](In in, To to) { in.path(to.config.logging.file); }},
+    K{"format", "choice", "text", "text or json",
+      [](In in, To to) {
+          if (const auto choice = in.choice(formats)) to.config.logging.json = *choice == 1;
+      }},
+};
+
+constexpr std::array<std::string_view, 2> channels{"stable", "nightly"};
+constexpr std::array update_keys{
+    K{"check_on_startup", "yes or no", "false", "log a line at start if `feed` names a newer release",
+      [](In in, To to) { in.yes_no(to.config.update.check_on_startup); }},
+    K{"channel", "choice", "stable", "stable or nightly",
+      [](In in, To to) {
+          if (const auto choice = in.choice(channels)) to.config.update.channel = channels[*choice];
+      }},
+    K{"feed", "path", "", "a file with lines such as \"stable 1.2.0\", kept by whoever mirrors releases",
+      [](In in, To to) { in.path(to.config.update.feed); }},
+    K{"auto_update", "yes or no", "false", "only false: Spur never replaces its own files, the package manager does",
+      [](In in, To) {
+          bool wanted = false;
+          in.yes_no(wanted);
+          if (wanted) in.refuse("cannot be true: Spur never replaces its own files; let the package manager do it");
+      }},
+};
+
+constexpr std::array plugins_keys{
+    K{"dirs", "list of paths", "[]", "looked through in this order, before the directory Spur was installed with",
+      [](In in, To to) {
+          std::vector<std::string> dirs;
+          in.words(dirs);
+          for (const auto& dir : dirs)
+              if (dir[0] != '/') return in.refuse("must be absolute paths, and {} is not", spur::quoted(dir));
+          to.config.plugin_dirs = std::move(dirs);
+      }},
+    K{"state", "plugin", "state/raft", "makes commands durable and ordered",
+      [](In in, To to) { read_choice(in, to, "state"); }},
+    K{"sched", "plugin", "sched/backfill", "which pending jobs start now; a list names stand-ins, tried in order",
+      [](In in, To to) {
+          read_choice(in, to, "sched");
+          to.drafts.plugins_sched_line = in.line();
+      }},
+    K{"select", "plugin", "select/gpu", "which nodes, cores and devices fit a job best",
+      [](In in, To to) { read_choice(in, to, "select"); }},
+    K{"priority", "plugin", "priority/fairshare", "what each pending job is worth now",
+      [](In in, To to) { read_choice(in, to, "priority"); }},
+    K{"accounting", "plugin", "accounting/sqlite", "history, for spurdbd",
+      [](In in, To to) { read_choice(in, to, "accounting"); }},
+    K{"auth", "plugin", "auth/local", "the same as [auth] plugin",
+      [](In in, To to) {
+          read_choice(in, to, "auth");
+          if (const auto chosen = to.config.plugins.find("auth"); chosen != to.config.plugins.end())
+              to.config.auth.plugin = chosen->second.front();
+      }},
+    K{"net", "plugin", "net/none", "how members reach each other privately",
+      [](In in, To to) { read_choice(in, to, "net"); }},
+    K{"gpu", "list of plugins", "gpu/nvml, gpu/rocm", "which devices are here; all of the list are active",
+      [](In in, To to) { read_choice(in, to, "gpu"); }},
+    K{"cgroup", "plugin", "cgroup/v2", "contains and limits the processes of a step",
+      [](In in, To to) { read_choice(in, to, "cgroup"); }},
+};
+
+constexpr std::array<Section, 11> all_sections{{
+    {"", top_keys},
+    {"controller", controller_keys},
+    {"jobs", job_keys},
+    {"scheduler", scheduler_keys},
+    {"accounting", accounting_keys},
+    {"auth", auth_keys},
+    {"tls", tls_keys},
+    {"agent", agent_keys},
+    {"logging", logging_keys},
+    {"update", update_keys},
+    {"plugins", plugins_keys},
+}};
+
+}  // namespace
+
+std::span<const Section> sections() { return all_sections; }
+std::span<const std::string_view> axis_names() { return axes; }
+
+bool is_type_of(std::string_view axis, std::string_view type) {
+    const auto slash = type.find('/');
+    const auto is_word = [](std::string_view word) {
+        return !word.empty() && word[0] >= 'a' && word[0] <= 'z' &&
+               std::ranges::all_of(word, [](char c) { return (c >= 'a' && c <= 'z') || is_digit(c) || c == '_'; });
+    };
+    return slash != std::string_view::npos && type.substr(0, slash) == axis && is_word(type.substr(slash + 1));
+}
+
+}  // namespace spur::daemon

@@ -1,0 +1,45 @@
+// Reading the feed.
+#include "daemons/common/daemon/update.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "core/lexical.hpp"
+
+namespace spur::daemon {
+namespace {
+
+std::vector<std::uint64_t> numbers(std::string_view version) {
+    std::vector<std::uint64_t> out;
+    for (const auto part : split(version.substr(0, version.find_first_of("-+")), '.'))
+        out.push_back(find_unsigned(part).value_or(0));
+    while (!out.empty() && out.back() == 0) out.pop_back();
+    return out;
+}
+
+}  // namespace
+
+bool is_newer(std::string_view version, std::string_view than) {
+    const auto a = numbers(version), b = numbers(than);
+    return std::ranges::lexicographical_compare(b, a);
+}
+
+Result<std::optional<std::string>> find_update(const UpdateConfig& config, std::string_view running) {
+    if (!config.check_on_startup) return std::nullopt;
+    std::ifstream file{config.feed};
+    if (!file) return fail(ErrorCode::not_found, "[update] feed {} cannot be read", config.feed);
+    std::optional<std::string> newest;
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream words{line};
+        std::string channel, version;
+        if (words >> channel >> version && channel == config.channel &&
+            is_newer(version, newest ? *newest : std::string{running}))
+            newest = version;
+    }
+    return newest;
+}
+
+}  // namespace spur::daemon

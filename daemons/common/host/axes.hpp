@@ -1,0 +1,83 @@
+// The axes: for each one its interface, the ops a plugin must have, and what happens when its choice cannot be used.
+#pragma once
+
+#include <spur/plugin/accounting.h>
+#include <spur/plugin/auth.h>
+#include <spur/plugin/cgroup.h>
+#include <spur/plugin/gpu.h>
+#include <spur/plugin/net.h>
+#include <spur/plugin/priority.h>
+#include <spur/plugin/sched.h>
+#include <spur/plugin/select.h>
+#include <spur/plugin/state.h>
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "daemons/common/host/frame.hpp"
+
+namespace spur::daemon {
+
+struct OpInfo {
+    const char* name;
+    std::uint32_t offset;  // in the ops table
+    bool required;
+    Role role;
+};
+
+struct AxisInfo {
+    const char* name;       // "sched"
+    const char* interface;  // "spur.sched/1"
+    std::span<const OpInfo> ops;
+    std::span<const std::string_view> defaults;  // tried in this order where nothing is configured
+    bool has_safe_defaults;  // a quarantined choice may be replaced by a default: not where that would change who is
+                             // trusted or where data goes
+    bool several;            // any number may be active at once
+    bool swaps_live;         // an instance can take over from another without a restart
+    bool is_policy;          // pure: must not read the clock
+};
+
+const AxisInfo* find_axis(std::string_view name);
+std::span<const AxisInfo* const> all_axes();
+
+inline constexpr std::size_t most_ops = 16;
+
+struct StateAxis {
+    using Ops = spur_state_ops;
+    static const AxisInfo info;
+};
+struct SchedAxis {
+    using Ops = spur_sched_ops;
+    static const AxisInfo info;
+};
+struct SelectAxis {
+    using Ops = spur_select_ops;
+    static const AxisInfo info;
+};
+struct PriorityAxis {
+    using Ops = spur_priority_ops;
+    static const AxisInfo info;
+};
+struct AccountingAxis {
+    using Ops = spur_accounting_ops;
+    static const AxisInfo info;
+};
+struct AuthAxis {
+    using Ops = spur_auth_ops;
+    static const AxisInfo info;
+};
+struct NetAxis {
+    using Ops = spur_net_ops;
+    static const AxisInfo info;
+};
+struct GpuAxis {
+    using Ops = spur_gpu_ops;
+    static const AxisInfo info;
+};
+struct CgroupAxis {
+    using Ops = spur_cgroup_ops;
+    static const AxisInfo info;
+};
+
+}  // namespace spur::daemon

@@ -1,0 +1,20 @@
+// Is this file fit to be opened as a plugin? Asked before any of its code can run.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string>
+
+#include "core/result.hpp"
+
+namespace spur::daemon {
+
+// The file itself, symlinks resolved. Refuses a file, or a directory on the way (of the name, of each link, of the
+// target), that others than root and `user` own or may write to: whoever can replace a plugin runs as the daemon.
+Result<std::filesystem::path> check_owner(const std::filesystem::path& file, uid_t user);
+
+// Refuses what is not a whole ELF shared object for this machine, so that the dynamic linker never meets it.
+Result<void> check_elf(const std::filesystem::path& file);
+
+}  // namespace spur::daemon

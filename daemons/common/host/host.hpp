@@ -1,0 +1,196 @@
+// The plugin host: opens what the configuration names, keeps it, swaps it while the daemon runs, and tells how it is
+// doing.
+//
+//   PluginHost plugins{options};
+//   SPUR_TRY(auto sched, plugins.open<SchedAxis>(config));
+//   ...
+//   SPUR_TRY(auto report, plugins.reconfigure(new_config));
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/result.hpp"
+#include "daemons/common/host/axes.hpp"
+#include "daemons/common/host/bound.hpp"
+#include "daemons/common/host/crash.hpp"
+#include "daemons/common/host/metrics.hpp"
+#include "daemons/common/host/stats.hpp"
+
+namespace spur::daemon {
+
+struct HostOptions {
+    std::string program{"spurctld"};
+    std::string version{"1.0.0"};
+    std::map<std::string, std::string> facts;  // what "spur.config/1" answers: "cluster_name", "state_dir", ...
+    std::filesystem::path crash_journal;       // empty: no quarantine
+    bool check_owner{true};                    // refuse files that others could have written
+#ifdef NDEBUG
+    bool check_roles{false};
+#else
+    bool check_roles{true};
+#endif
+    unsigned executor_threads{2};
+    std::function<std::int64_t()> unix_ns, monotonic_ns;  // for tests; empty: the system's clocks
+};
+
+// One plugin of this daemon, as `spur plugin stats` shows it.
+struct PluginStatus {
+    std::string type, version, vendor, path;
+    std::string state;   // "active", "quarantined", "failed"
+    std::string detail;  // why not active; rules it broke
+    std::vector<OpStats> ops;
+};
+
+struct Change {
+    std::string axis, from, to;  // types; empty: none
+    std::string what;            // "plugin", "options", "added", "removed", "restart needed"
+};
+
+template <class Axis>
+class Group;
+
+class PluginHost {
+public:
+    explicit PluginHost(HostOptions options);
+    ~PluginHost();  // stop()
+    PluginHost(const PluginHost&) = delete;
+    PluginHost& operator=(const PluginHost&) = delete;
+
+    // Called with each instance before it is put in force, now and at every later reconfiguration; a failure keeps the
+    // old one.
+    template <class Axis>
+    using Prepare = std::function<Result<void>(const Pin<Axis>&)>;
+
+    // The plugin the configuration chooses for this axis. A list is tried in its order; where nothing is configured,
+    // the defaults are. Fails with the sentence of every choice that could not be used. [main-thread]
+    template <class Axis>
+    Result<Bound<Axis>> open(const Config& config, Prepare<Axis> prepare = {}) {
+        SPUR_TRY(Slot* const slot, open_slot(Axis::info, config, erased<Axis>(std::move(prepare))));
+        return Bound<Axis>{slot};
+    }
+
+    // One named plugin with these options, whatever the configuration says. [main-thread]
+    template <class Axis>
+    Result<Bound<Axis>> open(const std::string& type, std::vector<ConfigOption> options = {},
+                             Prepare<Axis> prepare = {}) {
+        Config config;
+        config.path = "spur.conf";
+        config.plugin_dirs = dirs_;
+        config.plugins[Axis::info.name] = {type};
+        config.plugin_options[type] = std::move(options);
+        return open<Axis>(config, std::move(prepare));
+    }
+
+    // The same for an axis the daemon can do without: what went wrong is logged, and the answer is empty.
+    template <class Axis>
+    Bound<Axis> open_optional(const Config& config, Prepare<Axis> prepare = {}) {
+        auto bound = open<Axis>(config, std::move(prepare));
+        if (bound) return *bound;
+        report_missing(Axis::info, bound.error());
+        return {};
+    }
+
+    // Every plugin the configuration names for an axis that may have several. Those that cannot be used are left out
+    // and logged.
+    template <class Axis>
+    Group<Axis> open_group(const Config& config) {
+        open_members(Axis::info, config);
+        return Group<Axis>{*this};
+    }
+
+    // Make what is open match `config`: new instances are made and checked first, then all are swapped, each between
+    // two calls. On any failure every old one stays and the error says why. [main-thread]
+    Result<std::vector<Change>> reconfigure(const Config& config);
+
+    // What `-t` does: opens, checks and lets go again what `config` names for these axes. All sentences, one a line.
+    Result<void> check(const Config& config, const std::vector<const AxisInfo*>& axes);
+
+    std::vector<PluginStatus> list() const;
+    std::vector<Metric> metrics() const;
+
+    // Ends every instance, the last opened first. [main-thread]
+    void stop();
+
+    // For tests and tools: where open(type) looks.
+    void set_dirs(std::vector<std::string> dirs) { dirs_ = std::move(dirs); }
+
+private:
+    template <class Axis>
+    friend class Group;
+    using Hook = std::function<Result<void>(Instance&)>;
+
+    template <class Axis>
+    static Hook erased(Prepare<Axis> prepare) {
+        if (!prepare) return {};
+        return [prepare = std::move(prepare)](Instance& instance) -> Result<void> {
+            instance.enter();
+            return prepare(Pin<Axis>{&instance});
+        };
+    }
+
+    struct Member {
+        std::unique_ptr<Slot> slot;
+        bool in_group{false};
+    };
+    struct Swap {
+        Slot* slot;
+        Instance* fresh;  // nullptr: the slot becomes empty
+        Change change;
+    };
+
+    Result<Slot*> open_slot(const AxisInfo& axis, const Config& config, Hook prepare);
+    void open_members(const AxisInfo& axis, const Config& config);
+    void report_missing(const AxisInfo& axis, const Error& error);
+    std::vector<Slot*> group_slots(const AxisInfo& axis) const;
+
+    std::vector<std::string> choices(const AxisInfo& axis, const Config& config, bool& configured) const;
+    Result<Instance*> make(const AxisInfo& axis, const std::string& type, const Config& config, const Hook& prepare);
+    Result<Instance*> make_first(const AxisInfo& axis, const Config& config, const Hook& prepare);
+    bool is_in_quarantine(const std::string& type) const;
+    Result<void> check_quarantine(const std::string& type, const std::filesystem::path& file);
+    void plan_swap(Slot& slot, const Config& config, std::vector<Swap>& swaps, std::string& mistakes);
+    void plan_group(const AxisInfo& axis, const Config& config, std::vector<Swap>& swaps, std::string& mistakes);
+    void retire(Instance* instance);
+    void sweep();
+    void sweep_later();
+    void note_failure(const std::string& type, const std::string& path, const char* state, const std::string& detail);
+
+    HostOptions options_;
+    std::vector<std::string> dirs_;
+    std::shared_ptr<Executor> executor_;
+    std::vector<Crash> crashes_;
+    mutable std::recursive_mutex main_;  // the main-thread role: one call at a time
+    std::vector<Member> members_;
+    std::vector<Instance*> leaving_;       // replaced, still inside a call
+    std::vector<const AxisInfo*> groups_;  // axes opened with open_group()
+    std::vector<PluginStatus> refused_;
+    std::shared_ptr<Executor::Client> janitor_;  // ends what is leaving_ once it has left
+    bool stopped_{false};
+};
+
+// The active plugins of an axis that may have several; follows reconfiguration.
+template <class Axis>
+class Group {
+public:
+    explicit Group(PluginHost& host) : host_{&host} {}
+    std::vector<Pin<Axis>> pins() const {
+        std::vector<Pin<Axis>> all;
+        for (auto* const slot : host_->group_slots(Axis::info))
+            if (auto* const instance = slot->pin()) all.emplace_back(instance);
+        return all;
+    }
+
+private:
+    PluginHost* host_;
+};
+
+}  // namespace spur::daemon

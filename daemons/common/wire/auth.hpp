@@ -1,0 +1,68 @@
+// What the wire asks of authentication. The auth plugin host implements both sides; the wire only carries the text.
+//
+// The digest handed to both sides is SHA-256 of the request's message bytes; for a stream, whose messages come later,
+// it is SHA-256 of nothing, so a stream's credential binds the method alone.
+// The server's proof binds the client's credential and a digest of the reply: SHA-256 of the reply's message bytes; of
+// a failed call, SHA-256 of "<status number>\n<message>\n<spur-leader or nothing>"; of a stream, SHA-256 of nothing:
+// its proof comes with the response headers, before the first message.
+#pragma once
+
+#include "core/result.hpp"
+#include "core/sha256.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace spur::wire {
+
+// [client side] Used by one thread at a time, the channel's.
+class CredentialSource {
+public:
+    virtual ~CredentialSource() = default;
+
+    // A fresh credential for one attempt at one call: printable ASCII, at most 32 KiB. Called again for every retry.
+    virtual Result<std::string> make(std::string_view method, const Digest& body) = 0;
+
+    // Should the server prove itself? If so, a reply without a proof is refused before anyone sees it.
+    [[nodiscard]] virtual bool demands_proof() const { return false; }
+    // `credential` is what make() returned for this attempt; `proof` is the server's spur-auth-reply.
+    virtual Result<void> verify_reply(std::string_view method, std::string_view credential, const Digest& reply,
+                                      std::string_view proof) {
+        static_cast<void>(method), static_cast<void>(credential), static_cast<void>(reply), static_cast<void>(proof);
+        return {};
+    }
+};
+
+// Who is calling, as the auth plugin says. Nothing in a request's body can change it.
+struct Caller {
+    std::uint32_t uid{0xffffffff};
+    std::uint32_t gid{0xffffffff};
+    std::string name;  // of the user, when known
+};
+
+// Where a call came from: for logs and for plugins that look at it. It proves nothing by itself.
+struct Peer {
+    std::string address;      // "10.0.0.7:41822"
+    std::string certificate;  // the common name in the client's verified certificate; empty without mutual TLS
+};
+
+// [server side] Called from several I/O threads at once. May block for as long as a local daemon takes to answer.
+class Authenticator {
+public:
+    virtual ~Authenticator() = default;
+
+    // `credential` is empty if the caller sent none. An error ends the call with UNAUTHENTICATED and that sentence.
+    virtual Result<Caller> verify(std::string_view method, const Digest& body, std::string_view credential,
+                                  const Peer& peer) = 0;
+
+    // Whether replies carry a proof; costs a digest of each reply.
+    [[nodiscard]] virtual bool gives_proof() const { return false; }
+    // The spur-auth-reply for a caller that sent `credential`: printable ASCII, at most 32 KiB.
+    virtual Result<std::string> prove(std::string_view method, std::string_view credential, const Digest& reply) {
+        static_cast<void>(method), static_cast<void>(credential), static_cast<void>(reply);
+        return std::string{};
+    }
+};
+
+}  // namespace spur::wire

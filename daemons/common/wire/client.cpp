@@ -1,0 +1,290 @@
+// Channel: which server to ask and when to ask again. Stream: a thin handle on a connection's stream.
+#include "daemons/common/wire/client.hpp"
+
+#include "daemons/common/wire/connection.hpp"
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+namespace spur::wire {
+
+using namespace std::chrono_literals;
+
+class Channel::Impl {
+public:
+    explicit Impl(ChannelOptions options) : options_(std::move(options)) {
+        if (options_.endpoints.empty()) options_.endpoints.push_back({"localhost", controller_port});
+    }
+
+    RpcResult<std::string> unary(std::string_view method, std::string_view body, const CallOptions& call);
+    RpcResult<std::shared_ptr<StreamState>> open(std::string_view method, const CallOptions& call);
+    [[nodiscard]] const Endpoint& current() const { return leader_ ? *leader_ : options_.endpoints[index_]; }
+    void disconnect();
+    void learn_from_last_stream();
+
+    std::shared_ptr<Connection> connection_;
+
+private:
+    // One call's patience: its deadline, how long nobody was reachable, and the pause before the next round.
+    struct Patience {
+        Clock::time_point deadline;
+        std::chrono::milliseconds unreachable_timeout;
+        std::optional<Clock::time_point> unreachable_since;
+        unsigned failures{0};
+    };
+
+    RpcResult<void> connect_once(Patience& patience);
+    RpcResult<void> connect(Patience& patience);
+    RpcResult<std::shared_ptr<StreamState>> start(std::string_view method, std::string_view body,
+                                                  const CallOptions& call, bool streaming, Clock::time_point deadline);
+    RpcResult<std::string> attempt(std::string_view method, std::string_view body, const CallOptions& call,
+                                   Clock::time_point deadline);
+    void move_on();
+    bool follow(const RpcError& error);
+    bool pause(Patience& patience);
+
+    ChannelOptions options_;
+    std::size_t index_{0};
+    std::optional<Endpoint> leader_;  // named by a server; forgotten as soon as it does not answer
+    std::shared_ptr<TlsContext> tls_;
+    std::shared_ptr<StreamState> last_stream_;  // its end may say where to go next
+    // To keep clients from knocking in step; std::random_device would cost each command 30 us in a virtual machine.
+    std::minstd_rand dice_{static_cast<std::uint32_t>(Clock::now().time_since_epoch().count())};
+};
+
+void Channel::Impl::disconnect() {
+    if (connection_) connection_->fail("this side dropped the connection");
+    connection_.reset();
+}
+
+void Channel::Impl::move_on() {
+    connection_.reset();  // open streams hold their own share
+    if (leader_) {
+        leader_.reset();
+        return;
+    }
+    index_ = (index_ + 1) % options_.endpoints.size();
+}
+
+// Goes where an UNAVAILABLE server pointed. True: it changed nothing, and asking again makes sense.
+bool Channel::Impl::follow(const RpcError& error) {
+    const auto* address = error.trailers.find(leader_key);
+    if (error.status != Status::unavailable || address == nullptr) return false;
+    auto leader = Endpoint::parse(*address, current().port);
+    if (address->empty() || !leader) {  // nobody leads at present
+        move_on();
+        return true;
+    }
+    if (leader->scheme == Endpoint::Scheme::as_configured) leader->scheme = current().scheme;
+    if (!(*leader == current())) connection_.reset();
+    leader_ = *std::move(leader);
+    return true;
+}
+
+// Sleeps a little, longer each time. False: no time left.
+bool Channel::Impl::pause(Patience& patience) {
+    const auto base = std::min(20ms * (1 << std::min(patience.failures, 6u)), 1000ms);
+    ++patience.failures;
+    const auto length = base / 2 + base * (dice_() % 100) / 100;
+    const auto now = Clock::now();
+    if (now + length >= patience.deadline) return false;
+    std::this_thread::sleep_for(length);
+    return true;
+}
+
+RpcResult<void> Channel::Impl::connect_once(Patience& patience) {
+    // A round among all takes no longer than one alone would: a machine that is cut off must not hold up the others.
+    const auto share = options_.connect_timeout / static_cast<long>(options_.endpoints.size());
+    const auto deadline = std::min(patience.deadline, Clock::now() + share);
+    const Endpoint& target = current();
+    const bool secure = target.scheme == Endpoint::Scheme::tls ||
+                        (target.scheme == Endpoint::Scheme::as_configured && options_.tls.has_value());
+    if (secure && tls_ == nullptr) {
+        auto made = TlsContext::for_client(options_.tls.value_or(TlsOptions{}));
+        if (!made) return std::unexpected(RpcError{std::move(made).error(), Status::failed_precondition, {}, false});
+        tls_ = *std::move(made);
+    }
+    auto opened = Connection::open(target, options_, secure ? tls_ : nullptr, deadline);
+    if (!opened) return std::unexpected(std::move(opened).error());
+    connection_ = *std::move(opened);
+    return {};
+}
+
+// Makes sure of a live connection, trying the endpoints in turn until patience runs out.
+RpcResult<void> Channel::Impl::connect(Patience& patience) {
+    if (connection_) connection_->pump();  // notices what happened since the last call
+    if (connection_ && connection_->usable()) return {};
+    connection_.reset();
+    for (std::size_t tried = 1;; ++tried) {
+        auto connected = connect_once(patience);
+        if (connected) {
+            patience.unreachable_since.reset();
+            return {};
+        }
+        if (connected.error().status == Status::failed_precondition) return connected;
+        move_on();
+        const auto now = Clock::now();
+        if (!patience.unreachable_since) patience.unreachable_since = now;
+        const bool whole_round = tried % options_.endpoints.size() == 0;
+        if (now - *patience.unreachable_since >= patience.unreachable_timeout && whole_round) return connected;
+        if (whole_round && !pause(patience)) return connected;
+        if (now >= patience.deadline) return connected;
+    }
+}
+
+RpcResult<std::shared_ptr<StreamState>> Channel::Impl::start(std::string_view method, std::string_view body,
+                                                             const CallOptions& call, bool streaming,
+                                                             Clock::time_point deadline) {
+    auto stream = std::make_shared<StreamState>(options_.max_message_bytes);
+    stream->method = method;
+    stream->streaming = streaming;
+    if (options_.credentials != nullptr) {
+        auto credential = options_.credentials->make(method, sha256(body));
+        if (!credential)
+            return std::unexpected(RpcError{std::move(credential).error(), Status::unauthenticated, {}, false});
+        stream->credentials = options_.credentials;
+        stream->credential = *std::move(credential);
+    }
+    std::optional<std::chrono::milliseconds> timeout;
+    if (!streaming) timeout = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    const auto started = connection_->start(stream, call.metadata, timeout);
+    if (!started) return std::unexpected(started.error());
+    return stream;
+}
+
+RpcResult<std::string> Channel::Impl::attempt(std::string_view method, std::string_view body, const CallOptions& call,
+                                              Clock::time_point deadline) {
+    auto started = start(method, body, call, false, deadline);
+    if (!started) return std::unexpected(std::move(started).error());
+    StreamState& stream = **started;
+    connection_->write(stream, std::string{body});
+    connection_->half_close(stream);
+    connection_->pump();
+    while (!stream.ended) {
+        if (connection_->pump_until(deadline) || stream.ended) continue;
+        connection_->cancel(stream);
+        auto late = rpc_fail(Status::deadline_exceeded, "{}: {} did not answer in time", method, current().text());
+        late.error().maybe_processed = true;
+        return late;
+    }
+    if (stream.error) return std::unexpected(std::move(*stream.error));
+    return std::move(stream.messages.front());
+}
+
+RpcResult<std::string> Channel::Impl::unary(std::string_view method, std::string_view body, const CallOptions& call) {
+    learn_from_last_stream();
+    Patience patience{Clock::now() + call.timeout, call.unreachable_timeout};
+    for (unsigned redirects = 0;;) {
+        if (auto connected = connect(patience); !connected) return std::unexpected(std::move(connected).error());
+        auto reply = attempt(method, body, call, patience.deadline);
+        if (reply || reply.error().status != Status::unavailable) return reply;
+        const RpcError& error = reply.error();
+        if (follow(error)) {
+            // The first pointer is usually right; two servers pointing at each other should find us waiting.
+            if (++redirects > 1 && !pause(patience)) return reply;
+            continue;
+        }
+        // Trailers are an answer: the server itself lacks something, and what that means is for the caller to judge.
+        if (!error.trailers.empty() || (error.maybe_processed && !call.idempotent)) return reply;
+        if (connection_ == nullptr || !connection_->usable()) move_on();
+        if (!pause(patience)) return reply;
+    }
+}
+
+void Channel::Impl::learn_from_last_stream() {
+    const auto stream = std::exchange(last_stream_, nullptr);
+    if (!stream || !stream->ended || !stream->error || stream->error->status != Status::unavailable) return;
+    if (!follow(*stream->error)) move_on();
+}
+
+RpcResult<std::shared_ptr<StreamState>> Channel::Impl::open(std::string_view method, const CallOptions& call) {
+    learn_from_last_stream();
+    Patience patience{Clock::now() + call.timeout, call.unreachable_timeout};
+    if (auto connected = connect(patience); !connected) return std::unexpected(std::move(connected).error());
+    auto stream = start(method, {}, call, true, patience.deadline);
+    if (!stream) return stream;
+    last_stream_ = *stream;
+    connection_->pump();
+    return stream;
+}
+
+Channel::Channel(ChannelOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Channel::~Channel() = default;
+Channel::Channel(Channel&&) noexcept = default;
+Channel& Channel::operator=(Channel&&) noexcept = default;
+
+RpcResult<std::string> Channel::unary(std::string_view method, std::string_view body, const CallOptions& options) {
+    return impl_->unary(method, body, options);
+}
+
+RpcResult<Stream> Channel::open(std::string_view method, const CallOptions& options) {
+    auto state = impl_->open(method, options);
+    if (!state) return std::unexpected(std::move(state).error());
+    return Stream{impl_->connection_, *std::move(state)};
+}
+
+const Endpoint& Channel::current() const { return impl_->current(); }
+void Channel::disconnect() { impl_->disconnect(); }
+
+Stream::Stream(std::shared_ptr<Connection> connection, std::shared_ptr<StreamState> state)
+    : connection_(std::move(connection)), state_(std::move(state)) {}
+Stream::Stream(Stream&&) noexcept = default;
+Stream& Stream::operator=(Stream&& other) noexcept {
+    if (this == &other) return *this;
+    cancel();
+    connection_ = std::move(other.connection_);
+    state_ = std::move(other.state_);
+    return *this;
+}
+Stream::~Stream() { cancel(); }
+
+void Stream::cancel() {
+    if (state_ != nullptr) connection_->cancel(*state_);
+}
+
+RpcResult<void> Stream::write(std::string_view message) {
+    if (state_->ended && state_->error) return std::unexpected(*state_->error);
+    if (state_->ended || state_->half_closed)
+        return rpc_fail(Status::failed_precondition, "{}: the stream has ended, nothing more can be sent",
+                        state_->method);
+    connection_->write(*state_, std::string{message});
+    connection_->pump();
+    return {};
+}
+
+RpcResult<void> Stream::half_close() {
+    if (state_->ended && state_->error) return std::unexpected(*state_->error);
+    if (!state_->ended && !state_->half_closed) connection_->half_close(*state_);
+    connection_->pump();
+    return {};
+}
+
+RpcResult<void> Stream::flush(Clock::time_point deadline) {
+    while (!state_->ended && state_->unsent > 0)
+        if (!connection_->pump_until(deadline))
+            return rpc_fail(Status::deadline_exceeded, "{}: {} bytes could not be sent in time", state_->method,
+                            state_->unsent);
+    if (state_->ended && state_->error) return std::unexpected(*state_->error);
+    return {};
+}
+
+RpcResult<std::optional<std::string>> Stream::read(Clock::time_point deadline) {
+    for (;;) {
+        if (auto message = next()) return message;
+        if (state_->ended && state_->error) return std::unexpected(*state_->error);
+        if (state_->ended) return std::nullopt;
+        if (!connection_->pump_until(deadline))
+            return rpc_fail(Status::deadline_exceeded, "{}: no message in time", state_->method);
+    }
+}
+
+int Stream::fd() const { return connection_->fd(); }
+short Stream::events() const { return connection_->events(); }
+void Stream::pump() { connection_->pump(); }
+std::optional<std::string> Stream::next() { return connection_->take(*state_); }
+bool Stream::ended() const { return state_->ended; }
+const RpcError* Stream::error() const { return state_->error ? &*state_->error : nullptr; }
+std::size_t Stream::unsent() const { return state_->unsent; }
+
+}  // namespace spur::wire

@@ -1,0 +1,112 @@
+// One HTTP/2 connection of the client and the streams on it. Single-threaded; client.cpp decides when to make one and
+// what to try again.
+#pragma once
+
+#include "daemons/common/wire/client.hpp"
+#include "daemons/common/wire/framing.hpp"
+#include "daemons/common/wire/socket.hpp"
+#include "daemons/common/wire/tls_engine.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+struct nghttp2_session;
+
+namespace spur::wire {
+
+// What is known of one call. The connection fills it, Channel and Stream read it.
+struct StreamState {
+    explicit StreamState(std::size_t max_message_bytes) : reader(max_message_bytes) {}
+
+    std::string method;
+    std::int32_t id{-1};
+    bool streaming{false};
+
+    std::deque<OutgoingMessage> outgoing;
+    std::size_t unsent{0};
+    bool half_closed{false};  // no further message will be queued
+    std::optional<std::uint64_t>
+        acted_upon_from;  // once the socket has taken more bytes than this, the server may have acted
+
+    MessageReader reader;
+    std::vector<std::string> messages;  // arrived, not yet taken; the first `taken` of them are
+    std::size_t taken{0};
+    std::size_t unconsumed{0};  // bytes we hold back from the server's window
+
+    int http_status{0};
+    Metadata headers, trailers;
+    bool in_trailers{false};
+    std::optional<std::uint32_t> grpc_status;
+    std::string grpc_message;
+
+    std::shared_ptr<CredentialSource> credentials;
+    std::string credential;
+
+    bool ended{false};
+    std::optional<RpcError> error;  // after `ended`; none: OK
+};
+
+class Connection {
+public:
+    static RpcResult<std::shared_ptr<Connection>> open(const Endpoint& endpoint, const ChannelOptions& options,
+                                                       std::shared_ptr<TlsContext> tls, Clock::time_point deadline);
+    Connection(Endpoint endpoint, Fd fd, std::optional<TlsEngine> tls, std::size_t max_message_bytes);
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    // Queues the request's headers. Bytes move with pump().
+    RpcResult<void> start(const std::shared_ptr<StreamState>& stream, const Metadata& metadata,
+                          std::optional<std::chrono::milliseconds> timeout);
+    void write(StreamState& stream, std::string message);
+    void half_close(StreamState& stream);
+    void cancel(StreamState& stream);
+    std::optional<std::string> take(StreamState& stream);
+
+    // Sends and receives what can move without waiting.
+    void pump();
+    // Waits for the socket, then pumps. False: the deadline came first.
+    bool pump_until(Clock::time_point deadline);
+
+    [[nodiscard]] bool usable() const { return fd_ && !going_away_ && !failed_; }
+    [[nodiscard]] int fd() const { return failed_ ? -1 : fd_.get(); }
+    [[nodiscard]] short events() const;
+    [[nodiscard]] const Endpoint& endpoint() const { return endpoint_; }
+    void fail(std::string_view why);
+
+private:
+    friend struct ConnectionCallbacks;
+    [[nodiscard]] bool may_have_acted(const StreamState& stream) const;
+    [[nodiscard]] std::uint64_t queued_so_far() const { return sent_before_ + wire_out_.size(); }
+    void flush();
+    void produce();
+    void send_pending();
+    void receive_pending();
+    void receive_plain(std::string_view bytes);
+    void end_stream(StreamState& stream, std::uint32_t http2_error);
+    [[nodiscard]] std::optional<RpcError> judge(const StreamState& stream, std::uint32_t http2_error) const;
+    [[nodiscard]] RpcError judge_without_status(const StreamState& stream, std::uint32_t http2_error) const;
+    Result<void> check_proof(const StreamState& stream, const std::string* proof, const Digest& reply) const;
+    void reject(StreamState& stream, RpcError error);
+
+    Endpoint endpoint_;
+    Fd fd_;
+    std::optional<TlsEngine> tls_;
+    std::string scheme_;
+    std::size_t max_message_bytes_;
+    nghttp2_session* session_{nullptr};
+    std::string wire_out_;          // bytes for the socket
+    std::size_t sent_{0};           // of wire_out_
+    std::uint64_t sent_before_{0};  // wire_out_ before it was last emptied
+    std::unordered_map<std::int32_t, std::shared_ptr<StreamState>> streams_;
+    bool going_away_{false};
+    bool failed_{false};
+    std::string failure_;
+};
+
+}  // namespace spur::wire

@@ -1,0 +1,217 @@
+// The server's HTTP/2 connection, sending side: replies, session messages, endings and proofs as nghttp2 wants them.
+#include "daemons/common/wire/server_connection.hpp"
+
+#include <nghttp2/nghttp2.h>
+
+#include <array>
+
+namespace spur::wire {
+namespace {
+
+nghttp2_nv field(std::string_view name, std::string_view value, std::uint8_t flags = NGHTTP2_NV_FLAG_NONE) {
+    return {reinterpret_cast<std::uint8_t*>(const_cast<char*>(name.data())),
+            reinterpret_cast<std::uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(), flags};
+}
+
+// The header fields of an ending. Lives until nghttp2 has copied them.
+class EndingFields {
+public:
+    explicit EndingFields(const Ending& ending)
+        : status_(std::to_string(static_cast<unsigned>(ending.status))), message_(percent_encode(ending.message)) {
+        for (const auto& [name, value] : ending.trailers) trailers_.add(name, printable(value));
+    }
+    void append_to(std::vector<nghttp2_nv>& fields) const {
+        fields.push_back(field("grpc-status", status_));
+        if (!message_.empty()) fields.push_back(field("grpc-message", message_, NGHTTP2_NV_FLAG_NO_INDEX));
+        for (const auto& [name, value] :
+             trailers_)  // a proof is never the same twice: keep it out of the compression table
+            fields.push_back(
+                field(name, value, name == auth_reply_key ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE));
+    }
+
+private:
+    std::string status_, message_;
+    Metadata trailers_;
+};
+
+}  // namespace
+
+// Fills DATA frames from the stream's queue; after the last message come the trailers.
+struct ServerAnswers {
+    static ssize_t fill(nghttp2_session* session, std::int32_t id, std::uint8_t* buffer, std::size_t room,
+                        std::uint32_t* flags, nghttp2_data_source* source, void* user) {
+        auto& self = *static_cast<ServerConnection*>(user);
+        auto& stream = *static_cast<ServerStream*>(source->ptr);
+        std::size_t filled = 0;
+        while (filled < room && !stream.outgoing.empty()) {
+            auto& message = stream.outgoing.front();
+            filled += message.take(reinterpret_cast<char*>(buffer) + filled, room - filled);
+            if (message.left() == 0) stream.outgoing.pop_front();
+        }
+        if (filled > 0) stream.since = self.now_;
+        if (stream.session != nullptr) stream.session->queued -= filled;
+        if (stream.session != nullptr && filled > 0 && stream.outgoing.empty()) self.drained_.push_back(id);
+        if (!stream.outgoing.empty()) return static_cast<ssize_t>(filled);
+        if (!stream.ending) return filled > 0 ? static_cast<ssize_t>(filled) : ssize_t{NGHTTP2_ERR_DEFERRED};
+
+        std::vector<nghttp2_nv> fields;
+        const EndingFields ending{*stream.ending};
+        ending.append_to(fields);
+        *flags |= NGHTTP2_DATA_FLAG_EOF;
+        if (nghttp2_submit_trailer(session, id, fields.data(), fields.size()) == 0)
+            *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+        return static_cast<ssize_t>(filled);
+    }
+};
+
+std::optional<std::string> ServerConnection::proof_for(const ServerStream& stream, std::string_view reply) {
+    Authenticator* authenticator = service_.options.authenticator.get();
+    if (authenticator == nullptr || !stream.authenticated || !authenticator->gives_proof()) return std::nullopt;
+    auto proof = authenticator->prove(stream.path, stream.credential, sha256(reply));
+    if (proof) return *std::move(proof);
+    service_.warn(fmt::format("{}: no proof for {}: {}", stream.path, peer_->address, proof.error().text));
+    return std::nullopt;
+}
+
+void ServerConnection::submit_headers(ServerStream& stream, const std::optional<std::string>& proof) {
+    std::array<nghttp2_nv, 3> fields{field(":status", "200"), field("content-type", "application/grpc"), {}};
+    if (proof) fields[2] = field(auth_reply_key, *proof, NGHTTP2_NV_FLAG_NO_INDEX);
+    nghttp2_data_provider body{};
+    body.source.ptr = &stream;
+    body.read_callback = ServerAnswers::fill;
+    nghttp2_submit_response(session_, stream.id, fields.data(), proof ? 3 : 2, &body);
+    stream.headers_submitted = true;
+    stream.since = now_;
+}
+
+void ServerConnection::reply(ServerStream& stream, std::string message) {
+    if (stream.ending) return;
+    stream.ending.emplace();
+    if (const auto proof = proof_for(stream, message)) stream.ending->trailers.add(auth_reply_key, *proof);
+    stream.outgoing.emplace_back(std::move(message));
+    submit_headers(stream, std::nullopt);
+}
+
+void ServerConnection::end(ServerStream& stream, Ending ending) {
+    if (stream.ending) return;
+    if (ending.status != Status::ok) ++service_.failed_calls;
+    release_buffered(stream);
+    stream.ending = std::move(ending);
+    stream.since = now_;
+    if (stream.headers_submitted) {
+        nghttp2_session_resume_data(session_, stream.id);
+        return;
+    }
+    const auto* leader = stream.ending->trailers.find(leader_key);
+    const auto covered =
+        failure_digest_text(stream.ending->status, stream.ending->message, leader != nullptr ? *leader : "");
+    if (const auto proof = proof_for(stream, covered)) stream.ending->trailers.add(auth_reply_key, *proof);
+    std::vector<nghttp2_nv> fields{field(":status", "200"), field("content-type", "application/grpc")};
+    const EndingFields rest{*stream.ending};
+    rest.append_to(fields);
+    nghttp2_submit_response(session_, stream.id, fields.data(), fields.size(), nullptr);
+    stream.headers_submitted = true;
+}
+
+void ServerConnection::abort(ServerStream& stream, Ending ending) {
+    if (stream.session != nullptr) {
+        stream.session->closed = true;
+        for (const auto& message : stream.outgoing) stream.session->queued -= message.left();
+    }
+    stream.outgoing.clear();
+    const bool blocked =
+        stream.headers_submitted && (nghttp2_session_get_stream_remote_window_size(session_, stream.id) <= 0 ||
+                                     nghttp2_session_get_remote_window_size(session_) <= 0);
+    end(stream, std::move(ending));
+    // Trailers follow data, and data waits for the peer's window: one that does not read is told by a reset.
+    if (blocked) nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id, NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
+void ServerConnection::answer_http(ServerStream& stream, std::string_view status) {
+    stream.ending = Ending{Status::unknown, fmt::format("HTTP {}", status)};
+    const auto answer = field(":status", status);
+    nghttp2_submit_response(session_, stream.id, &answer, 1, nullptr);
+    stream.headers_submitted = true;
+}
+
+void ServerConnection::release_buffered(ServerStream& stream) {
+    service_.buffered -= stream.buffered;
+    stream.buffered = 0;
+}
+
+void ServerConnection::open_session(ServerStream& stream) {
+    Caller caller;
+    if (!authenticate(stream, {}, caller)) return;
+    auto state = std::make_shared<SessionState>();
+    state->route = Route{inbox_, id_, stream.id};
+    state->method = stream.path;
+    state->peer = peer_;
+    state->caller = std::move(caller);
+    state->metadata = std::move(stream.metadata);
+    state->max_queue = service_.options.max_session_queue_bytes;
+    stream.session = state;
+    ++service_.sessions;
+    guard(stream, [&] { stream.method->stream(Session{std::move(state)}); });
+    if (!stream.ending) submit_headers(stream, proof_for(stream, {}));
+}
+
+void ServerConnection::execute(Order order) {
+    ServerStream* stream = find(order.stream);
+    if (stream == nullptr) return;
+    switch (order.kind) {
+        case Order::Kind::reply:
+            return reply(*stream, std::move(order.bytes));
+        case Order::Kind::end:
+            return end(*stream, std::move(order.ending));
+        case Order::Kind::abort:
+            service_.warn(order.ending.message);
+            return abort(*stream, std::move(order.ending));
+        case Order::Kind::send:
+            if (stream->ending) {
+                stream->session->queued -= order.bytes.size() + prefix_size;
+                return;
+            }
+            stream->outgoing.emplace_back(std::move(order.bytes));
+            nghttp2_session_resume_data(session_, stream->id);
+            return;
+        case Order::Kind::resume:
+            if (stream->unconsumed > 0) nghttp2_session_consume_stream(session_, stream->id, stream->unconsumed);
+            stream->unconsumed = 0;
+            return deliver(*stream);
+    }
+}
+
+bool ServerConnection::produce(std::string& out, std::size_t enough) {
+    while (out.size() < enough) {
+        const std::uint8_t* data = nullptr;
+        const ssize_t length = nghttp2_session_mem_send(session_, &data);
+        if (length < 0) failed_ = true;
+        if (length <= 0) break;
+        out.append(reinterpret_cast<const char*>(data), static_cast<std::size_t>(length));
+    }
+    for (const auto id : std::exchange(drained_, {})) {
+        ServerStream* stream = find(id);
+        if (stream == nullptr || !stream->outgoing.empty() || !stream->session->on_drained) continue;
+        guard(*stream, [&] { stream->session->on_drained(); });
+    }
+    return !finished();
+}
+
+void ServerConnection::drain(std::string_view why) {
+    if (draining_) return;
+    draining_ = true;
+    closing_reason_ = why;
+    nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(session_),
+                          NGHTTP2_NO_ERROR, nullptr, 0);
+    for (const auto& [id, stream] : streams_) {
+        if (stream->session == nullptr) continue;
+        stream->session->closed = true;
+        end(*stream, Ending::of({ErrorCode::unavailable, fmt::format("{}: {}", stream->path, why)}));
+    }
+}
+
+bool ServerConnection::finished() const {
+    return failed_ || (nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0);
+}
+
+}  // namespace spur::wire

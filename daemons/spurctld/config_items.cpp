@@ -1,0 +1,67 @@
+#include "daemons/spurctld/config_items.hpp"
+
+#include <algorithm>
+
+#include "daemons/spurctld/version.hpp"
+
+namespace spur::ctld {
+
+namespace {
+
+std::string seconds(std::uint64_t value) { return fmt::format("{} sec", value); }
+std::string yes_no(bool value) { return value ? "Yes" : "No"; }
+std::string or_null(const std::string& text) { return text.empty() ? "(null)" : text; }
+
+std::string joined(const std::vector<std::string>& items) {
+    std::string text;
+    for (const auto& item : items) text += (text.empty() ? "" : ",") + item;
+    return text;
+}
+
+std::string plugin_of(const Config& config, const std::string& axis, const std::string& fallback) {
+    const auto found = config.plugins.find(axis);
+    return found == config.plugins.end() || found->second.empty() ? fallback : joined(found->second);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> describe_config(const Config& config) {
+    const auto& policies = config.cluster.policies;
+    std::vector<std::pair<std::string, std::string>> items{
+        {"AuthType", plugin_of(config, "auth", config.auth.plugin)},
+        {"BatchStartTimeout", seconds(policies.batch_start_timeout_s)},
+        {"ClusterName", config.cluster.cluster_name.str()},
+        {"Epilog", or_null(config.agent.epilog)},
+        {"FirstJobId", std::to_string(policies.first_job_id)},
+        {"JobRequeue", policies.job_requeue ? "1" : "0"},
+        {"KillWait", seconds(policies.kill_wait_s)},
+        {"MaxArraySize", std::to_string(policies.max_array_size)},
+        {"MaxJobCount", std::to_string(policies.max_job_count)},
+        {"MaxJobId", std::to_string(policies.max_job_id)},
+        {"MaxStepCount", std::to_string(policies.max_step_count)},
+        {"MaxTasksPerNode", std::to_string(policies.max_tasks_per_node)},
+        {"MinJobAge", seconds(policies.min_job_age_s)},
+        {"OverTimeLimit", fmt::format("{} min", policies.over_time_limit_min)},
+        {"PriorityType", plugin_of(config, "priority", "priority/fairshare")},
+        {"Prolog", or_null(config.agent.prolog)},
+        {"ReturnToService", std::to_string(policies.return_to_service)},
+        {"SchedulerType", plugin_of(config, "sched", config.scheduler.plugin)},
+        {"SelectType", plugin_of(config, "select", "select/gpu")},
+        {"SlurmctldHost[0]",
+         config.controller.hosts.empty() ? config.controller.listen_addr : config.controller.hosts.front()},
+        {"SlurmctldPort", config.controller.listen_addr.substr(config.controller.listen_addr.rfind(':') + 1)},
+        {"SlurmdTimeout", seconds(config.agent.timeout_s)},
+        {"SLURM_CONF", or_null(config.path)},
+        {"SLURM_VERSION", "22.05.8"},
+        {"SPUR_VERSION", std::string{version}},
+        {"StateSaveLocation", or_null(config.controller.state_dir)},
+        {"StateType", plugin_of(config, "state", "state/raft")},
+        {"TaskEpilog", or_null(config.agent.task_epilog)},
+        {"TaskProlog", or_null(config.agent.task_prolog)},
+        {"TLS", yes_no(!config.tls.certificate.empty())},
+    };
+    std::ranges::sort(items);
+    return items;
+}
+
+}  // namespace spur::ctld

@@ -1,0 +1,250 @@
+#include "daemons/spurctld/controller.hpp"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <filesystem>
+#include <future>
+#include <stdexcept>
+
+#include "daemons/common/auth/plugin_auth.hpp"
+#include "daemons/common/log/log.hpp"
+#include "daemons/spurctld/config_items.hpp"
+#include "daemons/spurctld/plugin_log.hpp"
+#include "daemons/spurctld/version.hpp"
+
+namespace spur::ctld {
+
+namespace {
+
+UnixSeconds wall_clock() { return static_cast<UnixSeconds>(::time(nullptr)); }
+
+std::string random_key() {
+    std::string key(32, '\0');
+    if (getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size()))
+        throw std::runtime_error("no random bytes");
+    return key;
+}
+
+std::string host_name() {
+    std::string name(256, '\0');
+    ::gethostname(name.data(), name.size() - 1);
+    name.resize(name.find('\0'));
+    return name.substr(0, name.find('.'));
+}
+
+std::string joined(const std::vector<std::string>& items) {
+    std::string text;
+    for (const auto& item : items) text += (text.empty() ? "" : ",") + item;
+    return text;
+}
+
+SchedulerOptions scheduler_options(const SchedulerConfig& config) {
+    SchedulerOptions options;
+    options.interval = std::chrono::seconds{std::max(config.interval_s, 1U)};
+    options.budget = std::chrono::milliseconds{static_cast<std::int64_t>(config.budget_s * 1000)};
+    return options;
+}
+
+}  // namespace
+
+// Brings the configuration into the state whenever this controller begins to lead: it may be newer than what the log
+// has.
+class Controller::ConfigApplier final : public EngineObserver {
+public:
+    explicit ConfigApplier(Controller& controller) : controller_{controller} {}
+    void on_applied(const Cluster&, const Events&, const Changes&, const std::shared_ptr<const ReadModel>&,
+                    bool) override {}
+    void on_leadership(const Cluster& cluster, const Leadership& now) override {
+        log::info("{}", now.is_leader ? "this controller leads"
+                                      : "this controller follows " +
+                                            (now.leader.empty() ? std::string{"nobody yet"} : now.leader));
+        if (!now.is_leader) return;
+        const std::lock_guard lock{controller_.mutex_};
+        if (cluster.config() == controller_.config_.cluster) return;
+        controller_.engine_->propose(ApplyConfig{controller_.config_.cluster}, [](const Result<Events>& result) {
+            if (!result) log::error("the configuration could not be applied: {}", result.error().text);
+        });
+    }
+
+private:
+    Controller& controller_;
+};
+
+daemon::HostOptions Controller::host_options(const Config& config) {
+    daemon::HostOptions options;
+    options.program = "spurctld";
+    options.version = std::string{version};
+    options.facts = {{"cluster_name", config.cluster.cluster_name.str()},
+                     {"state_dir", config.controller.state_dir},
+                     {"listen_addr", config.controller.listen_addr},
+                     {"controller.hosts", joined(config.controller.hosts)}};
+    options.crash_journal = crash_journal(config);
+    return options;
+}
+
+std::filesystem::path Controller::crash_journal(const Config& config) {
+    if (config.controller.state_dir.empty()) return {};
+    return std::filesystem::path{config.controller.state_dir} / "crashes.log";
+}
+
+Controller::Controller(Config config, LoadConfig reload, std::function<void()> request_stop)
+    : config_{std::move(config)},
+      reload_{std::move(reload)},
+      request_stop_{std::move(request_stop)},
+      plugins_{host_options(config_)},
+      authority_{config_.auth} {}
+
+Controller::~Controller() { stop(); }
+
+Result<void> Controller::check(const Config& config) {
+    daemon::PluginHost plugins{host_options(config)};
+    return plugins.check(config, {&daemon::StateAxis::info, &daemon::AuthAxis::info, &daemon::SchedAxis::info,
+                                  &daemon::SelectAxis::info, &daemon::PriorityAxis::info});
+}
+
+Result<void> Controller::start() {
+    SPUR_CHECK(open_plugins());
+    return serve();
+}
+
+Result<void> Controller::open_plugins() {
+    SPUR_TRY(auth_, plugins_.open<daemon::AuthAxis>(config_));
+    SPUR_TRY(policies_.select, plugins_.open<daemon::SelectAxis>(config_));
+    SPUR_TRY(policies_.priority, plugins_.open<daemon::PriorityAxis>(config_));
+    SPUR_TRY(policies_.sched, plugins_.open<daemon::SchedAxis>(config_));
+    SPUR_TRY(const auto state, plugins_.open<daemon::StateAxis>(config_));
+    engine_ = std::make_unique<Engine>(std::make_unique<PluginLog>(state), wall_clock,
+                                       [](const std::string& text) { log::warning("{}", text); });
+    engine_->on_fatal([this](const std::string& why) {
+        log::error("stopping: {}", why);
+        request_stop_();
+    });
+    return {};
+}
+
+Result<void> Controller::serve() {
+    const auto warn = [](const std::string& text) { log::warning("{}", text); };
+    auto service_hooks = hooks();
+    service_hooks.credential_key = random_key();
+    agents_ = std::make_unique<Agents>(*engine_, config_.agent, config_.cluster.cluster_name.str(),
+                                       service_hooks.credential_key, warn);
+    watchers_ = std::make_unique<WatchHub>(*engine_);
+    scheduler_ = std::make_unique<Scheduler>(*engine_, policies_, scheduler_options(config_.scheduler), warn);
+    applier_ = std::make_unique<ConfigApplier>(*this);
+    engine_->observe(*agents_);
+    engine_->observe(*watchers_);
+    engine_->observe(*scheduler_);
+    engine_->observe(*applier_);
+    service_ = std::make_unique<Service>(*engine_, *agents_, authority_, *watchers_, std::move(service_hooks));
+
+    wire::ServerOptions options;
+    SPUR_TRY(options.listen, wire::Endpoint::parse(config_.controller.listen_addr));
+    options.authenticator = std::make_shared<daemon::PluginAuthenticator>(auth_);
+    options.warn = [](std::string_view text) { log::warning("{}", text); };
+    if (!config_.tls.certificate.empty())
+        options.tls = wire::TlsOptions{
+            .ca_file = config_.tls.ca, .certificate_file = config_.tls.certificate, .key_file = config_.tls.key};
+    server_ = std::make_unique<wire::RpcServer>(std::move(options));
+    service_->register_all(*server_);
+
+    SPUR_CHECK(engine_->start());
+    SPUR_CHECK(server_->start());
+    return {};
+}
+
+void Controller::stop() {
+    if (server_) server_->drain(std::chrono::seconds{2});
+    if (scheduler_) scheduler_->stop();
+    if (watchers_) watchers_->stop();
+    if (service_) service_->stop();
+    if (engine_) engine_->stop();
+    server_.reset();
+    service_.reset();
+    scheduler_.reset();
+    watchers_.reset();
+    agents_.reset();
+    applier_.reset();
+    engine_.reset();
+    plugins_.stop();
+}
+
+ServiceHooks Controller::hooks() {
+    ServiceHooks hooks;
+    hooks.reconfigure = [this] { return reconfigure(); };
+    hooks.shut_down = [this] { request_stop_(); };
+    hooks.plugin_stats = [this] { return plugin_stats(); };
+    hooks.config_items = [this] { return config_items(); };
+    hooks.diagnostics = [this](v1::DiagnosticsReply& reply, bool) {
+        const auto stats = scheduler_->stats();
+        auto& counters = *reply.mutable_counters();
+        counters["schedule_cycles"] = static_cast<std::int64_t>(stats.cycles);
+        counters["schedule_started"] = static_cast<std::int64_t>(stats.started);
+        counters["schedule_last_us"] = static_cast<std::int64_t>(stats.last_us);
+        counters["schedule_max_us"] = static_cast<std::int64_t>(stats.max_us);
+        counters["schedule_total_us"] = static_cast<std::int64_t>(stats.total_us);
+        counters["schedule_pending"] = static_cast<std::int64_t>(stats.last_pending);
+        counters["schedule_overruns"] = static_cast<std::int64_t>(stats.overruns);
+    };
+    hooks.log = [](const std::string& text) { log::warning("{}", text); };
+    hooks.hostname = host_name();
+    hooks.boot_time = wall_clock();
+    return hooks;
+}
+
+Result<v1::ReconfigureReply> Controller::reconfigure() {
+    SPUR_TRY(auto fresh, reload_());
+    SPUR_TRY(const auto changes, plugins_.reconfigure(fresh));
+    v1::ReconfigureReply reply;
+    for (const auto& change : changes)
+        reply.add_changes(fmt::format("{}: {} -> {} ({})", change.axis, change.from.empty() ? "none" : change.from,
+                                      change.to.empty() ? "none" : change.to, change.what));
+    if (fresh.controller.listen_addr != config_.controller.listen_addr)
+        reply.add_warnings("controller.listen_addr takes effect at the next start");
+    if (fresh.controller.state_dir != config_.controller.state_dir)
+        reply.add_warnings("controller.state_dir takes effect at the next start");
+
+    std::promise<Result<void>> applied;
+    engine_->propose(ApplyConfig{fresh.cluster}, [&](const Result<Events>& result) {
+        applied.set_value(result ? Result<void>{} : std::unexpected(result.error()));
+    });
+    SPUR_CHECK(applied.get_future().get());
+    authority_.reconfigure(fresh.auth);
+    agents_->reconfigure(fresh.agent);
+    scheduler_->reconfigure(scheduler_options(fresh.scheduler));
+    const std::lock_guard lock{mutex_};
+    config_ = std::move(fresh);
+    return reply;
+}
+
+v1::PluginStatsReply Controller::plugin_stats() const {
+    v1::PluginStatsReply reply;
+    reply.set_daemon("spurctld");
+    for (const auto& status : plugins_.list()) {
+        auto& out = *reply.add_plugins();
+        out.set_type(status.type);
+        out.set_version(status.version);
+        out.set_vendor(status.vendor);
+        out.set_path(status.path);
+        out.set_state(status.state);
+        out.set_detail(status.detail);
+        for (const auto& op : status.ops) {
+            auto& stats = *out.add_ops();
+            stats.set_op(op.op);
+            stats.set_calls(op.calls);
+            stats.set_total_ns(op.total_ns);
+            stats.set_max_ns(op.max_ns);
+            stats.set_failures(op.failures);
+            stats.set_overruns(op.overruns);
+        }
+    }
+    return reply;
+}
+
+std::vector<std::pair<std::string, std::string>> Controller::config_items() const {
+    const std::lock_guard lock{mutex_};
+    return describe_config(config_);
+}
+
+}  // namespace spur::ctld

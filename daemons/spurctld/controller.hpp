@@ -1,0 +1,68 @@
+// The controller put together: plugins, engine, agents, scheduler and the server in front of them.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "core/config.hpp"
+#include "core/result.hpp"
+#include "daemons/common/host/host.hpp"
+#include "daemons/spurctld/agents.hpp"
+#include "daemons/spurctld/authority.hpp"
+#include "daemons/spurctld/engine.hpp"
+#include "daemons/spurctld/scheduler.hpp"
+#include "daemons/spurctld/service.hpp"
+#include "daemons/spurctld/watch.hpp"
+
+namespace spur::ctld {
+
+class Controller {
+public:
+    using LoadConfig =
+        std::function<Result<Config>()>;  // reads the configuration again, with the command line's changes
+    Controller(Config config, LoadConfig reload, std::function<void()> request_stop);
+    ~Controller();
+
+    // Opens plugins, recovers the state, applies the configuration and serves.
+    Result<void> start();
+    void stop();
+    Result<v1::ReconfigureReply> reconfigure();
+    std::uint16_t port() const { return server_->port(); }
+
+    // Where the crashes of plugins are written down, for the quarantine at the next start.
+    static std::filesystem::path crash_journal(const Config& config);
+
+    // What -t does: every plugin can be opened with this configuration.
+    static Result<void> check(const Config& config);
+
+private:
+    static daemon::HostOptions host_options(const Config& config);
+    Result<void> open_plugins();
+    Result<void> serve();
+    void apply_config_once_leading();
+    ServiceHooks hooks();
+    v1::PluginStatsReply plugin_stats() const;
+    std::vector<std::pair<std::string, std::string>> config_items() const;
+
+    class ConfigApplier;
+    mutable std::mutex mutex_;  // config_
+    Config config_;
+    LoadConfig reload_;
+    std::function<void()> request_stop_;
+    daemon::PluginHost plugins_;
+    daemon::Bound<daemon::AuthAxis> auth_;
+    PolicyPlugins policies_;
+    Authority authority_;
+    std::unique_ptr<Engine> engine_;
+    std::unique_ptr<ConfigApplier> applier_;
+    std::unique_ptr<Agents> agents_;
+    std::unique_ptr<WatchHub> watchers_;
+    std::unique_ptr<Scheduler> scheduler_;
+    std::unique_ptr<Service> service_;
+    std::unique_ptr<wire::RpcServer> server_;
+};
+
+}  // namespace spur::ctld

@@ -1,0 +1,234 @@
+#include "daemons/spurctld/mirror.hpp"
+
+#include <algorithm>
+
+namespace spur::ctld {
+
+namespace {
+
+template <class T>
+spur_span span_of(const std::vector<T>& items) {
+    return {items.data(), static_cast<std::uint32_t>(items.size()), static_cast<std::uint32_t>(sizeof(T))};
+}
+
+spur_str str(std::string_view text) { return {text.data(), static_cast<std::uint32_t>(text.size()), 0}; }
+
+bool before(std::uint64_t priority_a, std::uint32_t id_a, std::uint64_t priority_b, std::uint32_t id_b) {
+    return priority_a != priority_b ? priority_a > priority_b : id_a < id_b;
+}
+
+}  // namespace
+
+// ---- slots ---------------------------------------------------------------------------------------------------------
+
+std::uint32_t JobTable::claim(JobId id) {
+    if (const auto found = slots_.find(id); found != slots_.end()) return found->second;
+    std::uint32_t slot = 0;
+    if (free_.empty()) {
+        slot = static_cast<std::uint32_t>(views_.size());
+        views_.emplace_back();
+        backings_.push_back(std::make_unique<JobBacking>());
+    } else {
+        slot = free_.back();
+        free_.pop_back();
+    }
+    slots_.emplace(id, slot);
+    return slot;
+}
+
+void JobTable::release(JobId id) {
+    const auto found = slots_.find(id);
+    if (found == slots_.end()) return;
+    views_[found->second] = {};
+    *backings_[found->second] = {};
+    free_.push_back(found->second);
+    slots_.erase(found);
+}
+
+std::uint32_t JobTable::find(JobId id) const {
+    const auto found = slots_.find(id);
+    return found == slots_.end() ? SPUR_NONE : found->second;
+}
+
+spur_span JobTable::span() const { return span_of(views_); }
+
+void JobTable::clear() {
+    views_.clear();
+    backings_.clear();
+    free_.clear();
+    slots_.clear();
+}
+
+// ---- numbers for names ---------------------------------------------------------------------------------------------
+
+std::uint32_t Mirror::Interned::number(std::string_view text) {
+    const auto [found, is_new] = numbers.try_emplace(std::string{text}, static_cast<std::uint32_t>(texts.size()));
+    if (is_new) texts.emplace_back(text);
+    return found->second;
+}
+
+void Mirror::Interned::refresh() {
+    views.clear();
+    for (const auto& text : texts) views.push_back(str(text));
+}
+
+// ---- keeping up ----------------------------------------------------------------------------------------------------
+
+void Mirror::update(const std::shared_ptr<const ReadModel>& model, const Changes& changes) {
+    model_ = model;
+    if (changes.everything) return rebuild();
+    if (changes.directory) update_directory();
+    for (const auto id : changes.nodes)
+        if (const auto& node = model_->nodes.get(id.value)) update_node(*node);
+    for (const auto id : changes.jobs) update_job(id);
+    for (const auto id : changes.forgotten) update_job(id);
+}
+
+void Mirror::rebuild() {
+    changes_complete_ = false;
+    pending_.clear();
+    running_.clear();
+    placed_.clear();
+    to_place_.clear();
+    priority_of_.clear();
+    unscored_.clear();
+    filters_.clear();
+    node_views_.clear();
+    node_backings_.clear();
+    node_classes_.clear();
+    gres_types_.number("");
+    model_->nodes.for_each([&](std::uint32_t, const std::shared_ptr<const Node>& node) { update_node(*node); });
+    update_directory();
+    model_->jobs.for_each([&](std::uint32_t id, const auto&) { update_job(JobId{id}); });
+}
+
+void Mirror::update_job(JobId id) {
+    const auto& job = model_->jobs.get(id.value);
+    const bool waits = job && job->is_pending() && job->eligible;
+    const bool runs = job && (job->is_active() || job->is_completing()) && job->allocation;
+    if (const auto slot = pending_.find(id); !waits && slot != SPUR_NONE) {
+        pending_.release(id);
+        priority_of_.erase(slot);
+        gone_pending_.push_back(slot);
+        order_dirty_ = true;
+    }
+    if (const auto slot = running_.find(id); !runs && slot != SPUR_NONE) {
+        running_.release(id);
+        gone_running_.push_back(slot);
+        order_dirty_ = true;
+    }
+    if (waits) {
+        const bool is_new = pending_.find(id) == SPUR_NONE;
+        const auto slot = pending_.claim(id);
+        const auto& held = pending_.backing(slot).job;
+        // Reasons and expected starts come from us: they change nothing a planner looks at.
+        const bool same_request = !is_new && held->spec == job->spec && held->task_count() == job->task_count() &&
+                                  held->time_limit_min == job->time_limit_min && held->priority == job->priority &&
+                                  !job->is_array_record();
+        if (same_request) {
+            pending_.backing(slot).job = job;
+            return;
+        }
+        pending_.backing(slot).job = job;
+        fill_request(*job, slot, pending_);
+        new_pending_.push_back(slot);
+        unscored_.push_back(slot);
+    }
+    if (runs) {
+        const auto slot = running_.claim(id);
+        running_.backing(slot).job = job;
+        fill_request(*job, slot, running_);
+        fill_shares(*job, running_.backing(slot), running_.view(slot));
+        new_running_.push_back(slot);
+        order_dirty_ = true;
+    }
+}
+
+// ---- order ---------------------------------------------------------------------------------------------------------
+
+void Mirror::place(std::uint32_t slot, std::uint64_t priority) {
+    auto& view = pending_.view(slot);
+    view.priority = priority;
+    priority_of_[slot] = priority;
+    to_place_.push_back({priority, view.id, slot});
+    order_dirty_ = true;
+}
+
+void Mirror::rescore_all() {
+    unscored_.clear();
+    pending_.for_each([&](std::uint32_t slot) { unscored_.push_back(slot); });
+    placed_.clear();
+    to_place_.clear();
+    priority_of_.clear();
+}
+
+void Mirror::sort_orders() {
+    if (!order_dirty_) return;
+    order_dirty_ = false;
+    const auto less = [](const Placed& a, const Placed& b) { return before(a.priority, a.id, b.priority, b.id); };
+    std::ranges::sort(to_place_, less);
+    std::vector<Placed> merged;
+    merged.reserve(placed_.size() + to_place_.size());
+    std::ranges::merge(placed_, to_place_, std::back_inserter(merged), less);
+    to_place_.clear();
+    // What left, moved or was placed twice is dropped here: only the entry that matches the slot's present owner stays.
+    placed_.clear();
+    pending_order_.clear();
+    for (const auto& entry : merged) {
+        const auto found = priority_of_.find(entry.slot);
+        if (found == priority_of_.end() || found->second != entry.priority || pending_.view(entry.slot).id != entry.id)
+            continue;
+        if (!placed_.empty() && placed_.back().slot == entry.slot) continue;
+        placed_.push_back(entry);
+        pending_order_.push_back(entry.slot);
+    }
+    running_order_.clear();
+    running_.for_each([&](std::uint32_t slot) { running_order_.push_back(slot); });
+    std::ranges::sort(running_order_, [&](std::uint32_t a, std::uint32_t b) {
+        const auto &x = running_.view(a), &y = running_.view(b);
+        return x.ends != y.ends ? x.ends < y.ends : x.id < y.id;
+    });
+}
+
+void Mirror::end_cycle() {
+    for (auto* list : {&changed_nodes_, &new_pending_, &new_running_, &gone_pending_, &gone_running_}) list->clear();
+    changes_complete_ = true;
+}
+
+const spur_cluster_view& Mirror::view(UnixSeconds now) {
+    sort_orders();
+    features_.refresh();
+    gres_names_.refresh();
+    gres_types_.refresh();
+    change_record_ = {.size = sizeof(spur_view_changes),
+                      .complete = changes_complete_ ? 1U : 0U,
+                      .since = view_.number,
+                      .nodes = span_of(changed_nodes_),
+                      .new_pending = span_of(new_pending_),
+                      .new_running = span_of(new_running_),
+                      .gone_pending = span_of(gone_pending_),
+                      .gone_running = span_of(gone_running_)};
+    const auto number = view_.number + 1;
+    view_ = {.size = sizeof(spur_cluster_view),
+             .reserved = 0,
+             .number = number,
+             .now = now,
+             .nodes = span_of(node_views_),
+             .pending = pending_.span(),
+             .pending_order = span_of(pending_order_),
+             .running = running_.span(),
+             .running_order = span_of(running_order_),
+             .partitions = span_of(partition_views_),
+             .reservations = span_of(reservation_views_),
+             .licenses = span_of(license_views_),
+             .qos = span_of(qos_views_),
+             .associations = span_of(association_views_),
+             .switches = {},
+             .features = span_of(features_.views),
+             .gres_names = span_of(gres_names_.views),
+             .gres_types = span_of(gres_types_.views),
+             .changes = changes_complete_ ? &change_record_ : nullptr};
+    return view_;
+}
+
+}  // namespace spur::ctld

@@ -1,0 +1,156 @@
+// The scheduler's own copy of what policy plugins look at: records in the shape of the ABI, kept between cycles and
+// updated only where the read model changed, so that handing a view to a plugin copies nothing per record.
+//
+// Node indexes are NodeId values. Jobs keep their slot while they wait or run. [scheduler thread only]
+#pragma once
+
+#include <spur/plugin/priority.h>
+#include <spur/plugin/view.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "daemons/spurctld/read_model.hpp"
+
+namespace spur::ctld {
+
+using Words = std::vector<std::uint64_t>;
+
+// A set of nodes that many jobs share: what a constraint, a partition or a list of names means here.
+struct NodeFilter {
+    Words eligible;
+    std::vector<Words> alternative_words;
+    std::vector<spur_bits> alternatives;
+    std::vector<Words> quota_words;
+    std::vector<spur_node_quota> quotas;
+    Words required, preferred;
+};
+
+// What the pointers of one spur_job_view lead to.
+struct JobBacking {
+    std::shared_ptr<const Job> job;
+    std::shared_ptr<const NodeFilter> filter;
+    std::vector<std::uint32_t> partitions;
+    std::vector<spur_gres_request> gres;
+    std::vector<spur_license_request> licenses;
+    std::vector<spur_node_share> shares;
+    std::vector<spur_gres_share> share_gres;
+    Words words;
+};
+
+// Slots for jobs of one kind (pending or running).
+class JobTable {
+public:
+    std::uint32_t claim(JobId id);  // its slot, or a new one
+    void release(JobId id);
+    std::uint32_t find(JobId id) const;  // SPUR_NONE
+    spur_job_view& view(std::uint32_t slot) { return views_[slot]; }
+    const spur_job_view& view(std::uint32_t slot) const { return views_[slot]; }
+    JobBacking& backing(std::uint32_t slot) { return *backings_[slot]; }
+    const JobBacking& backing(std::uint32_t slot) const { return *backings_[slot]; }
+    spur_span span() const;
+    std::size_t size() const { return slots_.size(); }
+    template <class F>
+    void for_each(F&& f) const {
+        for (const auto& [id, slot] : slots_) f(slot);
+    }
+    void clear();
+
+private:
+    std::vector<spur_job_view> views_;
+    std::vector<std::unique_ptr<JobBacking>> backings_;
+    std::vector<std::uint32_t> free_;
+    std::unordered_map<JobId, std::uint32_t> slots_;
+};
+
+class Mirror {
+public:
+    // Brings the records up to date.
+    void update(const std::shared_ptr<const ReadModel>& model, const Changes& changes);
+
+    // The view at `now`; valid until the next update().
+    const spur_cluster_view& view(UnixSeconds now);
+    JobTable& pending() { return pending_; }
+    JobTable& running() { return running_; }
+    const ReadModel& model() const { return *model_; }
+    const Partition& partition(std::uint32_t index) const { return model_->directory->partitions[index]; }
+    std::uint32_t partition_count() const { return static_cast<std::uint32_t>(partition_views_.size()); }
+    std::string_view gres_name(std::uint32_t number) const { return gres_names_.texts[number]; }
+    std::string_view gres_type(std::uint32_t number) const { return gres_types_.texts[number]; }
+
+    // A cycle has seen everything: the next view's changes start here.
+    void end_cycle();
+
+    // Slots whose priority is not known yet; score them and call place().
+    std::vector<std::uint32_t>& unscored() { return unscored_; }
+    void place(std::uint32_t slot, std::uint64_t priority);
+    void rescore_all();
+
+private:
+    struct Interned {
+        std::unordered_map<std::string, std::uint32_t> numbers;
+        std::vector<std::string> texts;
+        std::vector<spur_str> views;
+        std::uint32_t number(std::string_view text);
+        void refresh();
+    };
+    struct NodeBacking {  // what the pointers of one spur_node_view lead to
+        std::shared_ptr<const Node> node;
+        Words cores_used, cores_offered, features;
+        std::vector<spur_gres_view> gres;
+        std::vector<std::vector<spur_device_view>> devices;
+    };
+
+    void rebuild();
+    void update_directory();
+    void update_node(const Node& node);
+    void update_job(JobId id);
+    void fill_request(const Job& job, std::uint32_t slot, JobTable& table);
+    void fill_shares(const Job& job, JobBacking& backing, spur_job_view& view);
+    void fill_gres(const JobSpec& spec, JobBacking& backing);
+    std::shared_ptr<const NodeFilter> filter_for(const JobSpec& spec);
+    void sort_orders();
+
+    std::shared_ptr<const ReadModel> model_;
+    std::vector<spur_node_view> node_views_;
+    std::vector<std::unique_ptr<NodeBacking>> node_backings_;
+    std::vector<spur_partition_view> partition_views_;
+    std::vector<Words> partition_words_;
+    std::vector<std::vector<spur_tres_weight>> partition_billing_;
+    std::vector<spur_license_view> license_views_;
+    std::vector<std::string> license_names_;
+    std::vector<spur_qos_view> qos_views_;
+    std::vector<std::string> qos_names_;
+    std::vector<Words> qos_words_;
+    std::vector<spur_association_view> association_views_;
+    std::map<AssociationId, std::uint32_t> association_index_;
+    std::vector<spur_reservation_view> reservation_views_;
+    std::vector<Words> reservation_words_;
+    std::vector<std::vector<spur_license_request>> reservation_licenses_;
+    Interned features_, gres_names_, gres_types_;
+    std::unordered_map<std::string, std::shared_ptr<const NodeFilter>> filters_;
+    std::map<std::string, std::uint32_t> node_classes_;
+
+    JobTable pending_, running_;
+    struct Placed {
+        std::uint64_t priority;
+        std::uint32_t id;
+        std::uint32_t slot;
+    };
+    std::vector<Placed> placed_;                                    // sorted
+    std::vector<Placed> to_place_;                                  // to be merged in
+    std::unordered_map<std::uint32_t, std::uint64_t> priority_of_;  // by slot
+    bool order_dirty_{true};
+    std::vector<std::uint32_t> pending_order_, running_order_;
+    std::vector<std::uint32_t> unscored_;
+    std::vector<std::uint32_t> changed_nodes_, new_pending_, new_running_, gone_pending_, gone_running_;
+    bool changes_complete_{false};
+    spur_view_changes change_record_{};
+    spur_cluster_view view_{};
+};
+
+}  // namespace spur::ctld

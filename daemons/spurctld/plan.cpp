@@ -1,0 +1,192 @@
+#include "daemons/spurctld/plan.hpp"
+
+#include <spur/plugin/plugin.hpp>
+
+#include <atomic>
+
+#include "core/hostlist.hpp"
+#include "daemons/common/host/frame.hpp"
+
+namespace spur::ctld {
+
+namespace {
+
+Reason reason_of(std::uint32_t reason) {
+    switch (reason) {
+        case SPUR_WAIT_PRIORITY:
+            return Reason::priority;
+        case SPUR_WAIT_RESOURCES:
+            return Reason::resources;
+        case SPUR_WAIT_NODES_UNAVAILABLE:
+            return Reason::req_node_not_avail;
+        case SPUR_WAIT_PARTITION_DOWN:
+            return Reason::partition_down;
+        case SPUR_WAIT_PARTITION_INACTIVE:
+            return Reason::partition_inactive;
+        case SPUR_WAIT_PARTITION_NODE_LIMIT:
+            return Reason::partition_node_limit;
+        case SPUR_WAIT_PARTITION_TIME_LIMIT:
+            return Reason::partition_time_limit;
+        case SPUR_WAIT_LICENSES:
+            return Reason::licenses;
+        case SPUR_WAIT_RESERVATION:
+            return Reason::reservation;
+        case SPUR_WAIT_NEVER:
+            return Reason::bad_constraints;
+        case SPUR_WAIT_DEADLINE:
+            return Reason::deadline;
+        default:
+            return Reason::resources;
+    }
+}
+
+Bitset bitset_of(const spur_bits& bits) {
+    Bitset set;
+    if (bits.words == nullptr) return set;
+    for (std::uint32_t w = 0; w < bits.count / 64; ++w) set.set_word(w, bits.words[w]);
+    if (const auto rest = bits.count % 64; rest != 0)  // what lies behind the last bit is not the plugin's to say
+        set.set_word(bits.count / 64, bits.words[bits.count / 64] & ((std::uint64_t{1} << rest) - 1));
+    return set;
+}
+
+PreemptMode mode_of(std::uint32_t mode) {
+    if (mode == SPUR_PREEMPT_REQUEUE) return PreemptMode::requeue;
+    return mode == SPUR_PREEMPT_SUSPEND ? PreemptMode::suspend : PreemptMode::cancel;
+}
+
+PlanCollector& of(const spur_plan_sink* sink) { return *static_cast<PlanCollector*>(sink->context); }
+
+}  // namespace
+
+PlanCollector::PlanCollector(Mirror& mirror, const spur_cluster_view& view,
+                             std::chrono::steady_clock::time_point stop_at, const std::atomic<bool>& stopping,
+                             MayStart may_start)
+    : mirror_{mirror}, view_{view}, stop_at_{stop_at}, stopping_{stopping}, may_start_{std::move(may_start)} {
+    sink_.size = sizeof(sink_);
+    sink_.context = this;
+    sink_.stopped = [](const spur_plan_sink* s) -> std::uint32_t {
+        const auto& self = of(s);
+        if (!self.stopped_)
+            self.stopped_ =
+                self.stopping_.load(std::memory_order_relaxed) || std::chrono::steady_clock::now() > self.stop_at_;
+        return self.stopped_ ? 1 : 0;
+    };
+    sink_.may_start = [](const spur_plan_sink* s, std::uint32_t job, std::uint32_t) -> spur_status {
+        auto& self = of(s);
+        if (!self.is_pending(job)) return SPUR_REJECTED;
+        daemon::note({"job", self.mirror_.pending().view(job).id});
+        return self.may_start_(*self.mirror_.pending().backing(job).job) ? SPUR_MAY_START : SPUR_LIMITED;
+    };
+    sink_.start = [](const spur_plan_sink* s, std::uint32_t job, std::uint32_t partition, spur_span shares,
+                     std::uint32_t limit_s) { return of(s).start(job, partition, shares, limit_s); };
+    sink_.expect = [](const spur_plan_sink* s, std::uint32_t job, std::int64_t start, std::uint32_t, spur_bits nodes) {
+        of(s).expect(job, start, nodes);
+    };
+    sink_.waits = [](const spur_plan_sink* s, std::uint32_t job, std::uint32_t reason, spur_str text) {
+        of(s).waits(job, reason, text);
+    };
+    sink_.preempt = [](const spur_plan_sink* s, std::uint32_t job, std::uint32_t, const std::uint32_t* victims,
+                       std::uint32_t count, spur_span) { return of(s).preempt(job, victims, count); };
+}
+
+bool PlanCollector::is_pending(std::uint32_t slot) const {
+    return slot < view_.pending.count && mirror_.pending().view(slot).id != 0;
+}
+
+bool PlanCollector::complain(std::string text) {
+    if (plan_.complaints.size() < 10) plan_.complaints.push_back(std::move(text));
+    return false;
+}
+
+PendingNote& PlanCollector::note(JobId job) {
+    const auto [found, is_new] = notes_.try_emplace(job, plan_.notes.size());
+    if (is_new) plan_.notes.push_back({.job = job});
+    return plan_.notes[found->second];
+}
+
+Result<Placement> PlanCollector::placement(const Job& job, std::uint32_t partition, spur_span shares,
+                                           std::uint32_t limit_s) const {
+    if (partition >= mirror_.partition_count())
+        return fail(ErrorCode::invalid, "names partition {}, which does not exist", partition);
+    if (shares.count == 0) return fail(ErrorCode::invalid, "starts it on no node");
+    Placement placed{.job = job.id, .partition = mirror_.partition(partition).name};
+    for (const auto& share : plugin::Records<spur_node_share>{shares}) {
+        if (share.node >= view_.nodes.count)
+            return fail(ErrorCode::invalid, "names node {}, which does not exist", share.node);
+        NodeShare out{.node = NodeId{share.node},
+                      .cores = bitset_of(share.cores),
+                      .cpus = share.cpus,
+                      .memory_mib = share.memory_mib,
+                      .tasks = share.tasks};
+        for (const auto& gres : plugin::Records<spur_gres_share>{share.gres}) {
+            if (gres.name >= view_.gres_names.count || gres.type >= view_.gres_types.count)
+                return fail(ErrorCode::invalid, "names a generic resource that does not exist");
+            out.gres.push_back({Text{mirror_.gres_name(gres.name)}, Text{mirror_.gres_type(gres.type)}, gres.count,
+                                bitset_of(gres.devices)});
+        }
+        placed.shares.push_back(std::move(out));
+    }
+    if (limit_s != SPUR_UNLIMITED && limit_s / 60 != job.time_limit_min && job.spec->time_min_min)
+        placed.time_limit_min = (limit_s + 59) / 60;
+    return placed;
+}
+
+spur_status PlanCollector::start(std::uint32_t slot, std::uint32_t partition, spur_span shares, std::uint32_t limit_s) {
+    if (!is_pending(slot))
+        return complain(fmt::format("starts slot {}, which holds no waiting job", slot)), SPUR_REJECTED;
+    const auto& view = mirror_.pending().view(slot);
+    const auto& job = *mirror_.pending().backing(slot).job;
+    daemon::note({"job", view.id});
+    if (started_[slot] >= std::max(view.array_tasks, 1U))
+        return complain(fmt::format("starts job {} more than once", view.id)), SPUR_REJECTED;
+    auto placed = placement(job, partition, shares, limit_s);
+    if (!placed) return complain(fmt::format("job {}: {}", view.id, placed.error().text)), SPUR_REJECTED;
+    ++started_[slot];
+    plan_.starts.push_back(std::move(*placed));
+    return SPUR_OK;
+}
+
+void PlanCollector::expect(std::uint32_t slot, std::int64_t start, spur_bits nodes) {
+    if (!is_pending(slot)) return void(complain(fmt::format("expects slot {}, which holds no waiting job", slot)));
+    const auto& job = *mirror_.pending().backing(slot).job;
+    std::string names;
+    if (nodes.words != nullptr) {
+        std::vector<std::string> list;
+        bitset_of(nodes).for_each([&](std::uint32_t node) {
+            if (node < view_.nodes.count)
+                list.emplace_back(plugin::view(SPUR_AT(spur_node_view, view_.nodes, node)->name));
+        });
+        names = compress_hosts(list);
+    }
+    if (job.start_time == start && job.scheduled_nodes == names) return;
+    auto& told = note(job.id);
+    told.expected_start = start;
+    told.expected_nodes = Text{names};
+}
+
+void PlanCollector::waits(std::uint32_t slot, std::uint32_t reason, spur_str text) {
+    if (!is_pending(slot)) return void(complain(fmt::format("explains slot {}, which holds no waiting job", slot)));
+    const auto& job = *mirror_.pending().backing(slot).job;
+    if (reason == SPUR_WAIT_LIMIT) return;  // the limit's own name was noted by may_start
+    const auto why = reason_of(reason);
+    const auto sentence = plugin::view(text).substr(0, 1024);
+    if (job.reason == why && job.reason_text == sentence) return;
+    auto& told = note(job.id);
+    told.reason = why;
+    told.reason_text = Text{sentence};
+}
+
+spur_status PlanCollector::preempt(std::uint32_t slot, const std::uint32_t* victims, std::uint32_t count) {
+    if (!is_pending(slot))
+        return complain(fmt::format("preempts for slot {}, which holds no waiting job", slot)), SPUR_REJECTED;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        if (victims[i] >= view_.running.count || mirror_.running().view(victims[i]).id == 0)
+            return complain(fmt::format("preempts slot {}, which holds no running job", victims[i])), SPUR_REJECTED;
+        const auto& victim = mirror_.running().view(victims[i]);
+        plan_.preemptions.push_back({JobId{victim.id}, mirror_.running().backing(victims[i]).job->attempt,
+                                     mode_of(victim.preempt_mode), JobId{mirror_.pending().view(slot).id}});
+    }
+    return SPUR_OK;
+}
+
+}  // namespace spur::ctld

@@ -1,0 +1,65 @@
+// What one planning cycle decided, collected through the ABI's sink and checked for sense before anything believes it.
+#pragma once
+
+#include <spur/plugin/sched.h>
+
+#include <atomic>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/command.hpp"
+#include "daemons/spurctld/mirror.hpp"
+
+namespace spur::ctld {
+
+struct Plan {
+    struct Preemption {
+        JobId victim;
+        std::uint32_t attempt{};
+        PreemptMode mode{PreemptMode::cancel};
+        JobId preemptor;
+    };
+    std::vector<Placement> starts;
+    std::vector<PendingNote> notes;
+    std::vector<Preemption> preemptions;
+    std::vector<std::string> complaints;  // what the plugin said that made no sense
+};
+
+// The sink a planner writes into.
+class PlanCollector {
+public:
+    using MayStart = std::function<bool(const Job& job)>;
+    PlanCollector(Mirror& mirror, const spur_cluster_view& view, std::chrono::steady_clock::time_point stop_at,
+                  const std::atomic<bool>& stopping, MayStart may_start);
+    const spur_plan_sink* sink() const { return &sink_; }
+    Plan take() { return std::move(plan_); }
+    bool asked_after_stop() const { return stopped_; }
+
+private:
+    spur_status start(std::uint32_t slot, std::uint32_t partition, spur_span shares, std::uint32_t limit_s);
+    void expect(std::uint32_t slot, std::int64_t start, spur_bits nodes);
+    void waits(std::uint32_t slot, std::uint32_t reason, spur_str text);
+    spur_status preempt(std::uint32_t slot, const std::uint32_t* victims, std::uint32_t count);
+    bool is_pending(std::uint32_t slot) const;
+    bool complain(std::string text);
+    Result<Placement> placement(const Job& job, std::uint32_t partition, spur_span shares, std::uint32_t limit_s) const;
+    PendingNote& note(JobId job);
+
+    Mirror& mirror_;
+    const spur_cluster_view& view_;
+    std::chrono::steady_clock::time_point stop_at_;
+    const std::atomic<bool>& stopping_;
+    MayStart may_start_;
+    mutable bool stopped_{false};
+    Plan plan_;
+    std::unordered_map<JobId, std::size_t> notes_;
+    std::unordered_map<std::uint32_t, std::uint32_t> started_;  // slot -> tasks
+    spur_plan_sink sink_{};
+};
+
+}  // namespace spur::ctld

@@ -1,0 +1,137 @@
+#include "daemons/spurctld/read_model.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace spur::ctld {
+
+const Partition* Directory::find_partition(std::string_view name) const {
+    for (const auto& partition : partitions)
+        if (partition.name == name) return &partition;
+    return nullptr;
+}
+
+const Node* ReadModel::find_node(std::string_view name) const {
+    const auto found = node_ids->find(name);
+    return found == node_ids->end() ? nullptr : nodes.get(found->second.value).get();
+}
+
+namespace {
+
+template <class T>
+concept NamesJob = requires(const T& event) {
+    { event.job } -> std::convertible_to<JobId>;
+};
+template <class T>
+concept NamesNode = requires(const T& event) {
+    { event.node } -> std::convertible_to<NodeId>;
+};
+template <class T>
+concept NamesStep = requires(const T& event) {
+    { event.step } -> std::convertible_to<StepKey>;
+};
+
+template <class T>
+inline constexpr bool changes_directory =
+    std::is_same_v<T, PartitionChanged> || std::is_same_v<T, ReservationChanged> ||
+    std::is_same_v<T, AssociationsChanged>;
+
+template <class T>
+void sort_unique(std::vector<T>& items) {
+    std::ranges::sort(items);
+    const auto rest = std::ranges::unique(items);
+    items.erase(rest.begin(), rest.end());
+}
+
+}  // namespace
+
+void note_changes(const Events& events, Changes& changes) {
+    for (const auto& event : events)
+        std::visit(
+            [&]<class T>(const T& what) {
+                if constexpr (std::is_same_v<T, ConfigChanged>) changes.everything = true;
+                if constexpr (std::is_same_v<T, JobForgotten>)
+                    changes.forgotten.push_back(what.job);
+                else if constexpr (NamesJob<T>)
+                    changes.jobs.push_back(what.job);
+                if constexpr (std::is_same_v<T, ArraySplit>) changes.jobs.push_back(what.array);
+                if constexpr (NamesStep<T>) changes.jobs.push_back(what.step.job);
+                if constexpr (NamesNode<T>) changes.nodes.push_back(what.node);
+                if constexpr (changes_directory<T>) changes.directory = true;
+            },
+            event);
+}
+
+std::shared_ptr<const ReadModel> ReadModelBuilder::publish(const Cluster& cluster, Changes& changes) {
+    if (changes.everything) {
+        next_ = {};
+        for (const auto& [id, job] : cluster.jobs()) copy_job(cluster, id);
+        for (const auto& node : cluster.nodes()) copy_node(node);
+        auto ids = std::make_shared<std::map<std::string, NodeId, std::less<>>>();
+        for (const auto& node : cluster.nodes())
+            if (node.configured) ids->emplace(node.name.str(), node.id);
+        next_.node_ids = std::move(ids);
+    } else {
+        sort_unique(changes.jobs);
+        sort_unique(changes.nodes);
+        for (const auto id : changes.jobs) copy_job(cluster, id);
+        for (const auto id : changes.forgotten) {
+            next_.jobs.erase(id.value);
+            next_.steps.erase(id.value);
+            next_.arrays.erase(id.value);
+        }
+        for (const auto id : changes.nodes)
+            if (const auto* node = cluster.find_node(id)) copy_node(*node);
+    }
+    if (changes.everything || changes.directory || !next_.directory) copy_directory(cluster);
+    next_.version = cluster.version();
+    next_.now = cluster.now();
+
+    auto published = std::make_shared<ReadModel>();
+    published->version = next_.version;
+    published->now = next_.now;
+    published->jobs = next_.jobs.freeze();
+    published->steps = next_.steps.freeze();
+    published->arrays = next_.arrays.freeze();
+    published->nodes = next_.nodes.freeze();
+    published->node_ids = next_.node_ids;
+    published->directory = next_.directory;
+    return published;
+}
+
+void ReadModelBuilder::copy_job(const Cluster& cluster, JobId id) {
+    const auto* job = cluster.find_job(id);
+    if (job == nullptr) return next_.jobs.erase(id.value);
+    next_.jobs.set(id.value, std::make_shared<const Job>(*job));
+    if (const auto* array = cluster.find_array(job->array_job))
+        next_.arrays.set(array->id.value, std::make_shared<const Array>(*array));
+
+    StepList steps;
+    const auto& all = cluster.steps();
+    for (auto at = all.lower_bound(StepKey{id, StepId{0}}); at != all.end() && at->first.job == id; ++at)
+        steps.push_back(at->second);
+    if (steps.empty())
+        next_.steps.erase(id.value);
+    else
+        next_.steps.set(id.value, std::make_shared<const StepList>(std::move(steps)));
+}
+
+void ReadModelBuilder::copy_node(const Node& node) {
+    next_.nodes.set(node.id.value, std::make_shared<const Node>(node));
+}
+
+void ReadModelBuilder::copy_directory(const Cluster& cluster) {
+    auto directory = std::make_shared<Directory>();
+    for (const auto& [name, partition] : cluster.partitions()) directory->partitions.push_back(partition);
+    for (const auto& [name, reservation] : cluster.reservations()) directory->reservations.push_back(reservation);
+    directory->licenses = cluster.licenses();
+    directory->accounts = cluster.accounts();
+    directory->users = cluster.users();
+    directory->associations = cluster.associations();
+    directory->qos = cluster.qos();
+    directory->policies = cluster.policies();
+    directory->cluster_name = cluster.cluster_name();
+    next_.directory = std::move(directory);
+}
+
+}  // namespace spur::ctld

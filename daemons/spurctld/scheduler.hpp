@@ -1,0 +1,78 @@
+// The scheduler: woken by events, runs off the engine's thread on a frozen view. Priority, then sched (which asks
+// select), then commands; what the plan says is checked again when the commands are applied, so a stale plan does no
+// harm.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "daemons/common/host/host.hpp"
+#include "daemons/common/host/planner.hpp"
+#include "daemons/spurctld/engine.hpp"
+#include "daemons/spurctld/mirror.hpp"
+#include "daemons/spurctld/plan.hpp"
+
+namespace spur::ctld {
+
+struct SchedulerOptions {
+    std::chrono::seconds interval{60};          // a backstop: events wake it at once
+    std::chrono::seconds rescore_interval{30};  // how often the age of waiting jobs is looked at
+    std::chrono::milliseconds budget{5000};     // a plan that takes longer is told to stop
+};
+
+struct PolicyPlugins {
+    daemon::Bound<daemon::SchedAxis> sched;
+    daemon::Bound<daemon::SelectAxis> select;
+    daemon::Bound<daemon::PriorityAxis> priority;
+};
+
+class Scheduler final : public EngineObserver {
+public:
+    Scheduler(Engine& engine, PolicyPlugins plugins, SchedulerOptions options, std::function<void(std::string)> log);
+    ~Scheduler() override;
+    void stop();
+    void wake();  // something outside the cluster's state changed: plugins, options
+    void reconfigure(SchedulerOptions options);
+
+    void on_applied(const Cluster& cluster, const Events& events, const Changes& changes,
+                    const std::shared_ptr<const ReadModel>& model, bool leads) override;
+    void on_leadership(const Cluster& cluster, const Leadership& now) override;
+
+    struct Stats {
+        std::uint64_t cycles{}, started{}, last_us{}, max_us{}, total_us{}, last_pending{}, overruns{};
+    };
+    Stats stats() const;
+
+private:
+    void loop(const std::stop_token& stop);
+    bool wait_for_work(const std::stop_token& stop);
+    void cycle(const std::stop_token& stop);
+    void score(UnixSeconds now);
+    void carry_out(Plan plan, const std::stop_token& stop);
+
+    Engine& engine_;
+    PolicyPlugins plugins_;
+    daemon::Planner planner_;
+    std::function<void(std::string)> log_;
+
+    mutable std::mutex mutex_;
+    std::condition_variable_any wake_;
+    SchedulerOptions options_;
+    Changes changes_;
+    std::shared_ptr<const ReadModel> model_;
+    bool leads_{false};
+    bool dirty_{false};
+    Stats stats_;
+
+    Mirror mirror_;  // scheduler thread only
+    std::chrono::steady_clock::time_point rescored_{};
+    std::jthread thread_;
+};
+
+}  // namespace spur::ctld

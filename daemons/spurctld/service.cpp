@@ -1,0 +1,126 @@
+#include "daemons/spurctld/service.hpp"
+
+#include "daemons/spurctld/background.hpp"
+#include "daemons/spurctld/convert.hpp"
+
+namespace spur::ctld {
+
+struct Service::Background : BackgroundWorker {};
+
+Service::Service(Engine& engine, Agents& agents, Authority& authority, WatchHub& watchers, ServiceHooks hooks)
+    : engine_{engine},
+      agents_{agents},
+      authority_{authority},
+      watchers_{watchers},
+      hooks_{std::move(hooks)},
+      background_{std::make_unique<Background>()} {}
+
+Service::~Service() = default;
+
+void Service::stop() { background_->stop(); }
+
+void Service::in_background(std::function<void()> work) { background_->post(std::move(work)); }
+
+void Service::register_all(wire::RpcServer& server) {
+    const auto unary = [&](std::string_view name, void (Service::*handler)(const Call&)) {
+        server.unary(fmt::format("/spur.v1.Controller/{}", name),
+                     [this, handler](const Call& call) { (this->*handler)(call); });
+    };
+    unary("Ping", &Service::ping);
+    unary("Submit", &Service::submit);
+    unary("ListJobs", &Service::list_jobs);
+    unary("ListNodes", &Service::list_nodes);
+    unary("ListPartitions", &Service::list_partitions);
+    unary("ListReservations", &Service::list_reservations);
+    unary("GetScript", &Service::get_script);
+    unary("SignalJobs", &Service::signal_jobs);
+    unary("UpdateJobs", &Service::update_jobs);
+    unary("UpdateNodes", &Service::update_nodes);
+    unary("UpdatePartition", &Service::update_partition);
+    unary("UpdateReservation", &Service::update_reservation);
+    unary("GetConfig", &Service::get_config);
+    unary("Reconfigure", &Service::reconfigure);
+    unary("Shutdown", &Service::shut_down);
+    unary("PluginStats", &Service::plugin_stats);
+    unary("Diagnostics", &Service::diagnostics);
+    unary("AwaitAllocation", &Service::await_allocation);
+    unary("CreateStep", &Service::create_step);
+    unary("FinishStep", &Service::finish_step);
+    unary("ReleaseAllocation", &Service::release_allocation);
+    unary("Membership", &Service::membership);
+
+    server.stream("/spur.v1.Controller/Watch", [this](const wire::Session& session) {
+        session.on_message([this, session](const std::string& bytes) {
+            v1::WatchRequest request;
+            if (!request.ParseFromString(bytes))
+                return session.close(Error{ErrorCode::invalid, "the request is not a well-formed WatchRequest"});
+            in_background([this, session, request] { watchers_.subscribe(session, request); });
+        });
+    });
+    server.stream("/spur.v1.Controller/AgentSession", [this](const wire::Session& session) {
+        if (!authority_.is_daemon(session.caller().uid)) {
+            hooks_.log(fmt::format("{}: uid {} tried to open an agent's session; refused", session.peer().address,
+                                   session.caller().uid));
+            return session.close(
+                Error{ErrorCode::denied, "only an agent running as root or as the controller's user may register"});
+        }
+        agents_.open(session);
+    });
+}
+
+void Service::refuse(const Call& call, const Error& error) const {
+    wire::Metadata trailers;
+    // Nothing was changed here: the client may ask the leader, or again while there is none.
+    if (error.code == ErrorCode::unavailable)
+        if (const auto leadership = engine_.leadership(); !leadership.is_leader)
+            trailers.add(wire::leader_key, leadership.leader);
+    call.fail(error, trailers);
+}
+
+Result<Actor> Service::operator_or_refusal(const Call& call) const {
+    const auto who = actor(call);
+    if (who.is_operator()) return who;
+    hooks_.log(fmt::format("{}: uid {} may not call {}", call.peer().address, who.uid, call.method()));
+    return fail(ErrorCode::denied, "Access/permission denied");
+}
+
+void Service::change(const Call& call, Command command, std::function<std::string(const Events&)> reply) {
+    engine_.propose(std::move(command), [this, call, reply = std::move(reply)](const Result<Events>& result) {
+        if (!result) return refuse(call, result.error());
+        call.reply(reply(*result));
+    });
+}
+
+void Service::change_jobs(const Call& call, std::vector<JobCommand> commands) {
+    struct Gathering {
+        v1::JobActionReply reply;
+        std::size_t left;
+        std::optional<Error> unavailable;
+    };
+    auto all = std::make_shared<Gathering>();
+    all->left = commands.size();
+    if (commands.empty()) return call.reply_with(all->reply);
+    // The outcomes arrive on the engine thread, one by one.
+    engine_.post([this, call, all, commands = std::make_shared<std::vector<JobCommand>>(std::move(commands))] {
+        for (auto& [id, command] : *commands) {
+            auto* outcome = all->reply.add_outcomes();
+            outcome->set_id(id);
+            const auto done = [this, call, all, outcome](const Result<Events>& result) {
+                if (!result) {
+                    outcome->set_error(result.error().text);
+                    outcome->set_error_code(std::string{wire::name_of(result.error().code)});
+                    if (result.error().code == ErrorCode::unavailable) all->unavailable = result.error();
+                }
+                if (--all->left > 0) return;
+                if (all->unavailable) return refuse(call, *all->unavailable);
+                call.reply_with(all->reply);
+            };
+            if (command)
+                engine_.propose(std::move(*command), done);
+            else
+                done(std::unexpected(command.error()));
+        }
+    });
+}
+
+}  // namespace spur::ctld

@@ -1,0 +1,94 @@
+// What spurctld serves: every method of spur.v1.Controller, one small function each. Reads come from the read model;
+// writes become commands. The caller is who the credential says, and nothing else.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "daemons/common/wire/server.hpp"
+#include "daemons/spurctld/agents.hpp"
+#include "daemons/spurctld/authority.hpp"
+#include "daemons/spurctld/engine.hpp"
+#include "daemons/spurctld/watch.hpp"
+#include "spur/v1/controller.pb.h"
+
+namespace spur::ctld {
+
+// What the service needs from the daemon around it.
+struct ServiceHooks {
+    std::function<Result<v1::ReconfigureReply>()> reconfigure;
+    std::function<void()> shut_down;
+    std::function<v1::PluginStatsReply()> plugin_stats;
+    std::function<std::vector<std::pair<std::string, std::string>>()> config_items;
+    std::function<void(v1::DiagnosticsReply&, bool reset)> diagnostics;
+    std::function<void(std::string)> log;
+    std::string credential_key;  // signs step credentials
+    std::string hostname;
+    UnixSeconds boot_time{};
+};
+
+class Service {
+public:
+    Service(Engine& engine, Agents& agents, Authority& authority, WatchHub& watchers, ServiceHooks hooks);
+    ~Service();
+    void register_all(wire::RpcServer& server);
+    void stop();  // answers everything that waits
+
+private:
+    using Call = wire::Call;
+
+    // service_jobs.cpp
+    void submit(const Call& call);
+    void list_jobs(const Call& call);
+    void get_script(const Call& call);
+    void signal_jobs(const Call& call);
+    void update_jobs(const Call& call);
+    // service_nodes.cpp
+    void list_nodes(const Call& call);
+    void list_partitions(const Call& call);
+    void list_reservations(const Call& call);
+    void update_nodes(const Call& call);
+    void update_partition(const Call& call);
+    void update_reservation(const Call& call);
+    // service_steps.cpp
+    void await_allocation(const Call& call);
+    void create_step(const Call& call);
+    void finish_step(const Call& call);
+    void release_allocation(const Call& call);
+    // service_admin.cpp
+    void ping(const Call& call);
+    void get_config(const Call& call);
+    void reconfigure(const Call& call);
+    void shut_down(const Call& call);
+    void plugin_stats(const Call& call);
+    void diagnostics(const Call& call);
+    void membership(const Call& call);
+
+    // Makes `command` happen for `call` and answers with what `reply` makes of its events.
+    void change(const Call& call, Command command, std::function<std::string(const Events&)> reply);
+    // Several commands, one outcome per job id.
+    struct JobCommand {
+        std::string id;
+        Result<Command> command;
+    };
+    void change_jobs(const Call& call, std::vector<JobCommand> commands);
+    // Fails the call; tells clients of a follower where the leader is.
+    void refuse(const Call& call, const Error& error) const;
+    Result<Actor> operator_or_refusal(const Call& call) const;
+    Actor actor(const Call& call) const { return authority_.actor(call.caller(), *engine_.model()); }
+    // Long answers are made here, not on the I/O thread.
+    void in_background(std::function<void()> work);
+
+    struct Background;
+    Engine& engine_;
+    Agents& agents_;
+    Authority& authority_;
+    WatchHub& watchers_;
+    ServiceHooks hooks_;
+    std::unique_ptr<Background> background_;
+};
+
+}  // namespace spur::ctld

@@ -1,0 +1,245 @@
+// Submitting, listing, signalling and changing jobs.
+#include <algorithm>
+#include <ctime>
+
+#include "core/signal.hpp"
+#include "core/validate.hpp"
+#include "daemons/spurctld/convert.hpp"
+#include "daemons/spurctld/job_query.hpp"
+#include "daemons/spurctld/service.hpp"
+#include "daemons/spurctld/updates.hpp"
+#include "daemons/spurctld/users.hpp"
+
+namespace spur::ctld {
+
+namespace {
+
+constexpr std::size_t max_script_bytes = 4U << 20;
+
+// The owner is the caller; only administrators may name somebody else.
+Result<void> assign_owner(JobSpec& spec, const v1::JobSpec& wire, const Actor& actor, std::uint32_t caller_gid) {
+    if (!wire.set_uid() || wire.uid() == actor.uid) {
+        spec.uid = actor.uid;
+        // sbatch --gid: another of the user's own groups.
+        const auto user = find_user(spec.uid);
+        if (!user) return fail(ErrorCode::denied, "Invalid user id: this cluster does not know uid {}", spec.uid);
+        if (!wire.set_uid() || wire.gid() == user->gid || actor.is_administrator() ||
+            std::ranges::find(user->groups, wire.gid()) != user->groups.end())
+            spec.gid = wire.set_uid() ? wire.gid() : (caller_gid == UINT32_MAX ? user->gid : caller_gid);
+        else
+            return fail(ErrorCode::denied, "Invalid group id: uid {} is not in group {}", spec.uid, wire.gid());
+    } else if (!actor.is_administrator()) {
+        return fail(ErrorCode::denied, "Access/permission denied");
+    }
+    const auto user = find_user(spec.uid);
+    if (!user) return fail(ErrorCode::invalid, "Invalid user id: this cluster does not know uid {}", spec.uid);
+    spec.user_name = user->name;
+    spec.group_name = user->gid == spec.gid ? user->group : std::string{};
+    if (spec.group_name.empty())
+        for (std::size_t i = 0; i < user->groups.size(); ++i)
+            if (user->groups[i] == spec.gid) spec.group_name = user->group_names[i];
+    return {};
+}
+
+Result<std::vector<JobSpec>> specs_of(const v1::SubmitRequest& request, const Actor& actor, std::uint32_t caller_gid) {
+    if (request.components().empty()) return fail(ErrorCode::invalid, "the request contains no job");
+    std::vector<JobSpec> specs;
+    for (const auto& component : request.components()) {
+        if (component.script().size() > max_script_bytes)
+            return fail(ErrorCode::invalid,
+                        "Pathname of a file, directory or other parameter too long: the script has {} bytes, at most "
+                        "{} are taken",
+                        component.script().size(), max_script_bytes);
+        SPUR_TRY(auto spec, spec_from_wire(component));
+        SPUR_CHECK(assign_owner(spec, component, actor, caller_gid));
+        specs.push_back(std::move(spec));
+    }
+    return specs;
+}
+
+}  // namespace
+
+void Service::submit(const Call& call) {
+    auto request = call.parse<v1::SubmitRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto who = actor(call);
+    auto specs = specs_of(*request, who, call.caller().gid);
+    if (!specs) {
+        hooks_.log(
+            fmt::format("{}: submission by uid {} refused: {}", call.peer().address, who.uid, specs.error().text));
+        return refuse(call, specs.error());
+    }
+    engine_.post([this, call, who, test_only = request->test_only(), request_id = request->request_id(),
+                  specs = std::make_shared<std::vector<JobSpec>>(std::move(*specs))] {
+        if (const auto leadership = engine_.leadership(); !leadership.is_leader)
+            return refuse(call, {ErrorCode::unavailable, "this controller does not lead"});
+        SubmitJob command{.components = {}, .actor = who, .request_id = request_id};
+        const auto now = engine_.cluster().now();
+        for (auto& spec : *specs) {
+            auto valid = validate(engine_.cluster(), std::move(spec), who, now);
+            if (!valid) return refuse(call, valid.error());
+            command.components.push_back(std::move(*valid));
+        }
+        if (test_only) {
+            v1::SubmitReply reply;
+            const auto demand = demand_of(command.components.front());
+            reply.set_expected_start(now);
+            reply.set_cpus(demand.min_cpus);
+            if (!command.components.front().partitions.empty())
+                reply.set_partition(command.components.front().partitions.front().str());
+            return call.reply_with(reply);
+        }
+        change(call, std::move(command), [](const Events& events) {
+            v1::SubmitReply reply;
+            for (const auto& event : events)
+                if (const auto* queued = std::get_if<JobQueued>(&event)) {
+                    reply.set_job_id(queued->job.value);
+                    break;
+                }
+            return reply.SerializeAsString();
+        });
+    });
+}
+
+void Service::list_jobs(const Call& call) {
+    auto request = call.parse<v1::ListJobsRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto answer = [this, call, request = std::move(*request)] {
+        const auto model = engine_.model();
+        v1::ListJobsReply reply;
+        reply.set_version(model->version);
+        reply.set_cluster(model->directory->cluster_name.str());
+        reply.set_now(static_cast<std::int64_t>(::time(nullptr)));
+        if (request.since_version() != 0 && request.since_version() == model->version) {
+            reply.set_unchanged(true);
+            return call.reply_with(reply);
+        }
+        const auto jobs = select_jobs(*model, request);
+        if (!jobs) return refuse(call, jobs.error());
+        const auto who = actor(call);
+        for (const auto& job : *jobs) {
+            const bool may_see = who.is_operator() || who.uid == job->spec->uid;
+            job_to_wire(
+                *model, *job,
+                {.environment = request.with_environment() && may_see, .script = false, .steps = request.with_steps()},
+                *reply.add_jobs());
+        }
+        call.reply_with(reply);
+    };
+    if (request->ids_size() > 0)
+        answer();
+    else
+        in_background(answer);
+}
+
+void Service::get_script(const Call& call) {
+    const auto request = call.parse<v1::GetScriptRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto model = engine_.model();
+    const auto& job = model->jobs.get(request->job_id());
+    if (!job) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"});
+    if (const auto who = actor(call); !who.is_operator() && who.uid != job->spec->uid)
+        return refuse(call, {ErrorCode::denied, "Access/permission denied"});
+    v1::GetScriptReply reply;
+    reply.set_script(job->spec->script.str());
+    call.reply_with(reply);
+}
+
+void Service::signal_jobs(const Call& call) {
+    auto request = call.parse<v1::SignalJobsRequest>();
+    if (!request) return refuse(call, request.error());
+    std::optional<int> signal;
+    if (!request->signal().empty()) {
+        const auto parsed = parse_signal(request->signal());
+        if (!parsed) return refuse(call, parsed.error());
+        signal = *parsed;
+    }
+    const auto who = actor(call);
+    const auto model = engine_.model();
+    const auto command_for = [&](const JobRef& ref) -> Command {
+        if (!signal && !ref.step) return CancelJob{ref, who};
+        return SignalJob{.job = ref,
+                         .signal = static_cast<std::uint32_t>(signal.value_or(9)),
+                         .batch_only = request->batch_only(),
+                         .full = request->full(),
+                         .actor = who};
+    };
+    const auto selected = select_jobs(*model, *request);
+    if (!selected) return refuse(call, selected.error());
+    const bool filtered = request->users_size() + request->partitions_size() + request->names_size() +
+                                  request->states_size() + request->accounts_size() + request->qos_size() +
+                                  request->reservations_size() + request->wckeys_size() >
+                              0 ||
+                          !request->node_list().empty();
+    std::vector<JobCommand> commands;
+    for (const auto& text : request->ids()) {
+        auto ref = JobRef::parse(text);
+        if (!ref) {
+            commands.push_back({text, std::unexpected(Error{ErrorCode::not_found, "Invalid job id specified"})});
+            continue;
+        }
+        if (filtered) {  // ids and filters: both must hold
+            const auto named = find_jobs(*model, *ref);
+            if (std::ranges::none_of(
+                    named, [&](const auto& job) { return std::ranges::find(*selected, job) != selected->end(); }))
+                continue;
+        }
+        commands.push_back({text, command_for(*ref)});
+    }
+    if (request->ids().empty() && (filtered || request->with_filters()))
+        for (const auto& job : *selected) {
+            if (!who.is_operator() && job->spec->uid != who.uid) continue;
+            JobRef ref;
+            ref.job = job->id.value;
+            commands.push_back({job->display_id(), command_for(ref)});
+        }
+    change_jobs(call, std::move(commands));
+}
+
+void Service::update_jobs(const Call& call) {
+    auto request = call.parse<v1::UpdateJobsRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto who = actor(call);
+    const auto model = engine_.model();
+    const auto now = static_cast<UnixSeconds>(::time(nullptr));
+    const auto command_for = [&](const JobRef& ref) -> Result<Command> {
+        using Request = v1::UpdateJobsRequest;
+        switch (request->action()) {
+            case Request::UPDATE: {
+                const auto jobs = find_jobs(*model, ref);
+                if (jobs.empty()) return fail(ErrorCode::not_found, "Invalid job id specified");
+                SPUR_TRY(auto changes, job_changes(request->changes(), *jobs.front(), *model, now));
+                return UpdateJob{ref, std::move(changes), who};
+            }
+            case Request::HOLD:
+                return HoldJob{ref, who, false};
+            case Request::USER_HOLD:
+                return HoldJob{ref, who, true};
+            case Request::RELEASE:
+                return ReleaseJob{ref, who};
+            case Request::REQUEUE:
+                return RequeueJob{.job = ref, .actor = who};
+            case Request::REQUEUE_HOLD:
+                return RequeueJob{.job = ref, .actor = who, .hold = true};
+            case Request::SUSPEND:
+                return SuspendJob{ref, who};
+            case Request::RESUME:
+                return ResumeJob{ref, who};
+            case Request::TOP:
+                return TopJob{ref, who};
+            default:
+                return fail(ErrorCode::invalid, "this controller does not know that action");
+        }
+    };
+    std::vector<JobCommand> commands;
+    for (const auto& text : request->ids()) {
+        auto ref = JobRef::parse(text);
+        if (ref)
+            commands.push_back({text, command_for(*ref)});
+        else
+            commands.push_back({text, std::unexpected(Error{ErrorCode::not_found, "Invalid job id specified"})});
+    }
+    change_jobs(call, std::move(commands));
+}
+
+}  // namespace spur::ctld

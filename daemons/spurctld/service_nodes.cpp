@@ -1,0 +1,123 @@
+// Nodes, partitions and reservations: listing and changing them.
+#include "core/hostlist.hpp"
+#include "daemons/spurctld/convert.hpp"
+#include "daemons/spurctld/service.hpp"
+#include "daemons/spurctld/updates.hpp"
+
+namespace spur::ctld {
+
+void Service::list_nodes(const Call& call) {
+    auto request = call.parse<v1::ListNodesRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto wanted = HostSet::parse(request->names());
+    if (!wanted) return refuse(call, wanted.error());
+    in_background([this, call, request = std::move(*request), wanted = *wanted] {
+        const auto model = engine_.model();
+        v1::ListNodesReply reply;
+        reply.set_version(model->version);
+        if (request.since_version() != 0 && request.since_version() == model->version) {
+            reply.set_unchanged(true);
+            return call.reply_with(reply);
+        }
+        model->nodes.for_each([&](std::uint32_t, const std::shared_ptr<const Node>& node) {
+            if (!node->configured || !(wanted.empty() || wanted.contains(node->name))) return;
+            auto& wire = *reply.add_nodes();
+            node_to_wire(*model, *node, wire);
+            if (const auto vitals = agents_.vitals(node->id)) {
+                wire.set_load(vitals->load);
+                wire.set_free_memory_mib(vitals->free_memory_mib);
+            }
+        });
+        call.reply_with(reply);
+    });
+}
+
+void Service::list_partitions(const Call& call) {
+    const auto request = call.parse<v1::ListPartitionsRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto model = engine_.model();
+    v1::ListPartitionsReply reply;
+    reply.set_version(model->version);
+    for (const auto& partition : model->directory->partitions)
+        if ((request->name().empty() || partition.name == request->name()) &&
+            (!partition.hidden || request->all_partitions() || !request->name().empty()))
+            partition_to_wire(*model, partition, *reply.add_partitions());
+    call.reply_with(reply);
+}
+
+void Service::list_reservations(const Call& call) {
+    const auto request = call.parse<v1::ListReservationsRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto model = engine_.model();
+    v1::ListReservationsReply reply;
+    for (const auto& reservation : model->directory->reservations)
+        if (request->name().empty() || reservation.name == request->name())
+            reservation_to_wire(*model, reservation, *reply.add_reservations());
+    call.reply_with(reply);
+}
+
+void Service::update_nodes(const Call& call) {
+    const auto request = call.parse<v1::UpdateNodesRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto who = operator_or_refusal(call);
+    if (!who) return refuse(call, who.error());
+    auto update = node_update(request->names(), request->changes(), *who, *engine_.model());
+    if (!update) return refuse(call, update.error());
+    change(call, std::move(*update), [](const Events&) { return v1::Ack{}.SerializeAsString(); });
+}
+
+void Service::update_partition(const Call& call) {
+    const auto request = call.parse<v1::UpdatePartitionRequest>();
+    if (!request) return refuse(call, request.error());
+    if (const auto who = operator_or_refusal(call); !who) return refuse(call, who.error());
+    const auto model = engine_.model();
+    const auto* present = model->directory->find_partition(request->name());
+    if (present == nullptr && !request->create())
+        return refuse(call, {ErrorCode::not_found, "Invalid partition name specified"});
+    if (present != nullptr && request->create()) return refuse(call, {ErrorCode::conflict, "Partition already exists"});
+    EditPartition command{.edit = request->create()   ? Edit::create
+                                  : request->remove() ? Edit::remove
+                                                      : Edit::update,
+                          .partition = {}};
+    if (present != nullptr) command.partition = *present;
+    command.partition.name = request->name();
+    auto changed = changed_partition(std::move(command.partition), request->changes());
+    if (!changed) return refuse(call, changed.error());
+    command.partition = std::move(*changed);
+    change(call, std::move(command), [](const Events&) { return v1::Ack{}.SerializeAsString(); });
+}
+
+void Service::update_reservation(const Call& call) {
+    const auto request = call.parse<v1::UpdateReservationRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto who = operator_or_refusal(call);
+    if (!who) return refuse(call, who.error());
+    const auto model = engine_.model();
+    const Reservation* present = nullptr;
+    for (const auto& reservation : model->directory->reservations)
+        if (reservation.name == request->name()) present = &reservation;
+    if (present == nullptr && !request->create())
+        return refuse(call, {ErrorCode::not_found, "Requested reservation is invalid"});
+    EditReservation command{.edit = request->create()   ? Edit::create
+                                    : request->remove() ? Edit::remove
+                                                        : Edit::update,
+                            .reservation = {},
+                            .actor = *who};
+    if (present != nullptr) command.reservation = *present;
+    command.reservation.name = request->name();
+    if (!request->remove()) {
+        auto changed = changed_reservation(std::move(command.reservation), request->changes(), *model,
+                                           static_cast<UnixSeconds>(::time(nullptr)), request->create());
+        if (!changed) return refuse(call, changed.error());
+        command.reservation = std::move(*changed);
+    }
+    change(call, std::move(command), [name = request->name()](const Events& events) {
+        v1::UpdateReservationReply reply;
+        reply.set_name(name);
+        for (const auto& event : events)
+            if (const auto* changed = std::get_if<ReservationChanged>(&event)) reply.set_name(changed->name.str());
+        return reply.SerializeAsString();
+    });
+}
+
+}  // namespace spur::ctld

@@ -1,0 +1,172 @@
+// Allocations and steps: what srun and salloc ask for.
+#include <future>
+
+#include "core/sha256.hpp"
+#include "core/step_layout.hpp"
+#include "core/validate.hpp"
+#include "daemons/spurctld/convert.hpp"
+#include "daemons/spurctld/launch.hpp"
+#include "daemons/spurctld/service.hpp"
+
+namespace spur::ctld {
+
+namespace {
+
+constexpr std::chrono::milliseconds longest_wait{60'000};
+constexpr std::int64_t credential_lifetime_s = 120;
+
+std::chrono::steady_clock::time_point deadline_of(std::uint32_t timeout_ms) {
+    const auto wait = timeout_ms == 0 ? longest_wait : std::min(longest_wait, std::chrono::milliseconds{timeout_ms});
+    return std::chrono::steady_clock::now() + wait;
+}
+
+// Signed for the agents: opaque to the client that carries it.
+std::string signed_credential(const v1::StepCredential& credential, std::string_view key) {
+    v1::SignedCredential wrapped;
+    wrapped.set_body(credential.SerializeAsString());
+    const auto signature = hmac_sha256(key, wrapped.body());
+    wrapped.set_signature(std::string{reinterpret_cast<const char*>(signature.data()), signature.size()});
+    return wrapped.SerializeAsString();
+}
+
+void layout_to_wire(const ReadModel& model, const Step& step,
+                    google::protobuf::RepeatedPtrField<v1::TaskLayout>& layout) {
+    for (std::size_t i = 0; i < step.shares.size(); ++i) {
+        auto& out = *layout.Add();
+        if (const auto& node = model.nodes.get(step.shares[i].node.value)) {
+            out.set_node(node->name.str());
+            out.set_addr(agent_address(*node));
+        }
+        if (i < step.task_ids.size())
+            for (const auto task : step.task_ids[i]) out.add_tasks(task);
+    }
+}
+
+}  // namespace
+
+void Service::await_allocation(const Call& call) {
+    const auto request = call.parse<v1::AwaitAllocationRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto who = actor(call);
+    watchers_.wait_for_job(
+        JobId{request->job_id()}, deadline_of(request->timeout_ms()),
+        [this, call, who, id = request->job_id()](const ReadModel& model, bool expired) {
+            if (call.abandoned()) return true;
+            const auto& job = model.jobs.get(id);
+            if (!job) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"}), true;
+            const bool ready = (job->is_running() && !(job->flags & job_flag::configuring)) || job->is_finished();
+            if (!ready && !expired) return false;
+            v1::AwaitAllocationReply reply;
+            const bool may_see = who.is_operator() || who.uid == job->spec->uid;
+            job_to_wire(model, *job, {.environment = may_see, .script = false, .steps = false}, *reply.mutable_job());
+            reply.set_ready(ready);
+            call.reply_with(reply);
+            return true;
+        });
+}
+
+void Service::create_step(const Call& call) {
+    const auto request = call.parse<v1::CreateStepRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto who = actor(call);
+    const JobId id{request->job_id()};
+    const auto deadline = deadline_of(request->timeout_ms());
+    // A step that does not fit beside the job's others is tried again when something of the job changes.
+    const auto attempt = [this, call, who, id, spec = step_spec_from_wire(*request)](const ReadModel&, bool expired) {
+        if (call.abandoned()) return true;
+        auto verdict = std::make_shared<std::promise<bool>>();
+        auto tried = verdict->get_future();
+        engine_.post([this, call, who, id, spec, expired, verdict] {
+            const auto* job = engine_.cluster().find_job(id);
+            if (job == nullptr)
+                return refuse(call, {ErrorCode::not_found, "Invalid job id specified"}), verdict->set_value(true);
+            if (job->spec->uid != who.uid && !who.is_administrator())
+                return refuse(call, {ErrorCode::denied, "Access/permission denied"}), verdict->set_value(true);
+            auto layout = lay_out_step(engine_.cluster(), id, spec, who);
+            if (!layout) {
+                if (layout.error().code == ErrorCode::conflict && !expired) return verdict->set_value(false);
+                if (layout.error().code == ErrorCode::conflict) {
+                    v1::CreateStepReply reply;
+                    reply.set_wait(true);
+                    call.reply_with(reply);
+                } else {
+                    refuse(call, layout.error());
+                }
+                return verdict->set_value(true);
+            }
+            verdict->set_value(true);
+            change(call, std::move(*layout), [this, id](const Events& events) {
+                v1::CreateStepReply reply;
+                const auto model = engine_.model();
+                const auto& made_for = model->jobs.get(id.value);
+                for (const auto& event : events) {
+                    const auto* started = std::get_if<StepStarted>(&event);
+                    const auto* step = started != nullptr ? engine_.cluster().find_step(started->step) : nullptr;
+                    if (step == nullptr || !made_for) continue;
+                    step_to_wire(*model, *step, *reply.mutable_step());
+                    layout_to_wire(*model, *step, *reply.mutable_layout());
+                    job_to_wire(*model, *made_for, {}, *reply.mutable_job());
+                    v1::StepCredential credential;
+                    job_launch(*model, *made_for, *credential.mutable_job());
+                    for (const auto& share : made_for->allocation->shares)
+                        share_to_wire(*model, share, *credential.mutable_job()->add_shares());
+                    *credential.mutable_step() = reply.step();
+                    *credential.mutable_layout() = reply.layout();
+                    credential.set_cpus_per_task(step->cpus_per_task);
+                    const auto now = static_cast<std::int64_t>(::time(nullptr));
+                    credential.set_issued(now);
+                    credential.set_expires(now + credential_lifetime_s);
+                    reply.set_credential(signed_credential(credential, hooks_.credential_key));
+                }
+                return reply.SerializeAsString();
+            });
+        });
+        return tried.get();
+    };
+    in_background([this, id, deadline, attempt] { watchers_.wait_for_job(id, deadline, attempt); });
+}
+
+void Service::finish_step(const Call& call) {
+    const auto request = call.parse<v1::FinishStepRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto model = engine_.model();
+    const auto& job = model->jobs.get(request->job_id());
+    if (!job) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"});
+    if (const auto who = actor(call); job->spec->uid != who.uid && !who.is_operator())
+        return refuse(call, {ErrorCode::denied, "Access/permission denied"});
+    FinishStep command{.key = {JobId{request->job_id()}, StepId{request->step_id()}},
+                       .attempt = job->attempt,
+                       .exit_status = request->exit_status()};
+    engine_.propose(std::move(command), [this, call](const Result<Events>& result) {
+        // Its agents may have reported the end first: that is no error.
+        if (!result && result.error().code == ErrorCode::unavailable) return refuse(call, result.error());
+        call.reply_with(v1::Ack{});
+    });
+}
+
+void Service::release_allocation(const Call& call) {
+    const auto request = call.parse<v1::ReleaseAllocationRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto model = engine_.model();
+    const auto& job = model->jobs.get(request->job_id());
+    if (!job) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"});
+    const auto who = actor(call);
+    if (job->spec->uid != who.uid && !who.is_operator())
+        return refuse(call, {ErrorCode::denied, "Access/permission denied"});
+    if (job->is_pending()) {
+        JobRef ref;
+        ref.job = job->id.value;
+        return change(call, CancelJob{ref, who}, [](const Events&) { return v1::Ack{}.SerializeAsString(); });
+    }
+    FinishJob command{.job = job->id,
+                      .attempt = job->attempt,
+                      .cause = job->spec->kind == JobKind::allocation ? EndCause::released : EndCause::exited,
+                      .exit_status = request->exit_status(),
+                      .detail = {}};
+    engine_.propose(std::move(command), [this, call](const Result<Events>& result) {
+        if (!result && result.error().code == ErrorCode::unavailable) return refuse(call, result.error());
+        call.reply_with(v1::Ack{});
+    });
+}
+
+}  // namespace spur::ctld

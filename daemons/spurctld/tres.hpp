@@ -1,0 +1,17 @@
+// TRES strings for listings ("cpu=4,mem=16G,node=2,billing=4").
+#pragma once
+
+#include <string>
+
+#include "core/gres.hpp"
+#include "daemons/spurctld/read_model.hpp"
+
+namespace spur::ctld {
+
+TresList requested_tres(const Directory& directory, const JobSpec& spec);
+TresList allocated_tres(const Directory& directory, const Allocation& allocation);
+TresList configured_tres(const Node& node);
+TresList used_tres(const Node& node);
+TresList partition_tres(const ReadModel& model, const Partition& partition);
+
+}  // namespace spur::ctld

@@ -1,0 +1,24 @@
+// What "scontrol update" says, as typed changes. Keys come in lower case, values as typed; an unknown key or a value
+// that makes no sense is an error that names it.
+#pragma once
+
+#include <google/protobuf/map.h>
+
+#include <string>
+
+#include "core/command.hpp"
+#include "core/result.hpp"
+#include "daemons/spurctld/read_model.hpp"
+
+namespace spur::ctld {
+
+using Settings = google::protobuf::Map<std::string, std::string>;
+
+Result<JobChanges> job_changes(const Settings& settings, const Job& job, const ReadModel& model, UnixSeconds now);
+Result<UpdateNode> node_update(std::string_view names, const Settings& settings, const Actor& actor,
+                               const ReadModel& model);
+Result<Partition> changed_partition(Partition partition, const Settings& settings);
+Result<Reservation> changed_reservation(Reservation reservation, const Settings& settings, const ReadModel& model,
+                                        UnixSeconds now, bool create);
+
+}  // namespace spur::ctld

@@ -1,0 +1,69 @@
+// Who wants to hear of changes: Watch streams, and calls that wait until a job has changed (srun and salloc waiting for
+// their allocation). Woken after every published model, served on a thread of its own.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "daemons/common/wire/server.hpp"
+#include "daemons/spurctld/engine.hpp"
+#include "spur/v1/controller.pb.h"
+
+namespace spur::ctld {
+
+class WatchHub final : public EngineObserver {
+public:
+    using Clock = std::chrono::steady_clock;
+    // True: it has got what it wanted and is to be forgotten. `expired`: the last chance to answer.
+    using Waiter = std::function<bool(const ReadModel& model, bool expired)>;
+
+    explicit WatchHub(Engine& engine);
+    ~WatchHub() override;
+
+    // A Watch stream; its one request has arrived.
+    void subscribe(const wire::Session& session, const v1::WatchRequest& request);
+    // Calls `waiter` now, after each change of `job`, and at `deadline`.
+    void wait_for_job(JobId job, Clock::time_point deadline, Waiter waiter);
+    void stop();
+
+    void on_applied(const Cluster& cluster, const Events& events, const Changes& changes,
+                    const std::shared_ptr<const ReadModel>& model, bool leads) override;
+    void on_leadership(const Cluster&, const Leadership&) override {}
+
+private:
+    struct Subscriber {
+        wire::Session session;
+        bool jobs, nodes;
+    };
+    struct Waiting {
+        JobId job;
+        Clock::time_point deadline;
+        Waiter waiter;
+    };
+    struct Batch {
+        Changes changes;
+        std::shared_ptr<const ReadModel> model;
+    };
+    void loop(const std::stop_token& stop);
+    void serve(const Batch& batch);
+    void tell(const Subscriber& subscriber, const Batch& batch, bool everything) const;
+    void check_waiters(const ReadModel& model, const Changes* changes, bool expired_only);
+
+    Engine& engine_;
+    std::mutex mutex_;
+    std::condition_variable_any wake_;
+    std::vector<Batch> batches_;
+    std::list<Subscriber> subscribers_;
+    std::list<Waiting> waiting_;
+    bool has_news_{false};
+    std::jthread thread_;
+};
+
+}  // namespace spur::ctld

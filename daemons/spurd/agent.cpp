@@ -1,0 +1,360 @@
+#include "daemons/spurd/agent.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+
+#include "daemons/common/auth/plugin_auth.hpp"
+#include "daemons/common/host/crash.hpp"
+#include "daemons/common/host/options.hpp"
+#include "daemons/common/log/log.hpp"
+#include "daemons/spurd/strays.hpp"
+
+namespace spur::agent {
+
+namespace {
+
+constexpr const char* version = "1.0.0";
+
+std::filesystem::path crash_journal(const Settings& settings) {
+    return std::filesystem::path{settings.state_dir} / "crashes.log";
+}
+
+daemon::HostOptions host_options(const Settings& settings, const Config& config) {
+    daemon::HostOptions options;
+    options.program = "spurd";
+    options.version = version;
+    options.facts = {{"cluster_name", config.cluster.cluster_name.str()},
+                     {"state_dir", settings.state_dir},
+                     {"controller.state_dir", config.controller.state_dir},
+                     {"node_name", settings.node},
+                     {"listen_addr", settings.listen.text()},
+                     {"controller.hosts", settings.controller_list}};
+    options.crash_journal = crash_journal(settings);
+    return options;
+}
+
+// Plugins are asked for devices before anything else happens: what they do to this process is named from the start.
+// A trial is not held against them.
+Result<void> watch_crashes(const Settings& settings, bool is_trial) {
+    if (is_trial) return daemon::install_crash_handler({"spurd", {}});
+    std::error_code error;
+    std::filesystem::create_directories(settings.state_dir, error);
+    if (error)
+        return fail(ErrorCode::unavailable, "cannot make the state directory {}: {}", settings.state_dir,
+                    error.message());
+    return daemon::install_crash_handler({"spurd", crash_journal(settings)});
+}
+
+std::string delivered(const spur_config_value& value) {
+    switch (value.kind) {
+        case SPUR_OPTION_INT:
+        case SPUR_OPTION_BOOL:
+        case SPUR_OPTION_DURATION:
+        case SPUR_OPTION_SIZE:
+            return std::to_string(value.integer);
+        case SPUR_OPTION_FLOAT:
+            return std::to_string(value.real);
+        case SPUR_OPTION_LIST: {
+            std::string text;
+            for (std::uint32_t i = 0; i < value.list_count; ++i)
+                text.append(i == 0 ? "" : "\x1f").append(value.list[i]);
+            return text;
+        }
+        default:
+            return value.text;
+    }
+}
+
+}  // namespace
+
+Agent::Agent(Settings settings, const Config& config, Hardware hardware)
+    : settings_{std::move(settings)}, start_time_{std::time(nullptr)}, plugins_{host_options(settings_, config)} {
+    setup_.hardware = std::move(hardware);
+    setup_.binds_cpus = settings_.binds_cpus;
+    setup_.facts = {settings_.node, config.cluster.cluster_name.str(), settings_.controller_list, config.path};
+    setup_.policy.set_kill_wait_s(config.cluster.policies.kill_wait_s);
+    setup_.policy.set_prolog(config.agent.prolog);
+    setup_.policy.set_epilog(config.agent.epilog);
+    setup_.policy.set_task_prolog(config.agent.task_prolog);
+    setup_.policy.set_task_epilog(config.agent.task_epilog);
+}
+
+Agent::~Agent() {
+    if (server_) server_->drain(std::chrono::milliseconds{0});
+    loop_.cancel(heartbeat_timer_);
+    if (signals_ >= 0) loop_.forget(signals_), close(signals_);
+    if (lock_ >= 0) close(lock_);
+}
+
+Result<std::unique_ptr<Agent>> Agent::make(const Options& options, const Config& config) {
+    SPUR_TRY(auto hardware, find_hardware());
+    SPUR_TRY(auto settings, make_settings(options, config, hardware));
+    if (!options.boot_id.empty()) hardware.boot_id = options.boot_id;
+    if (const auto* node = find_node(config, settings.node); node != nullptr && options.is_virtual)
+        pretend(*node, hardware);
+    SPUR_CHECK(watch_crashes(settings, options.test_only));
+    std::unique_ptr<Agent> agent{new Agent{std::move(settings), config, std::move(hardware)}};
+    agent->setup_.gpus.scan(agent->plugins_, config);
+    agent->cgroup_ = agent->plugins_.open_optional<daemon::CgroupAxis>(config);
+    if (options.test_only) return agent;
+    SPUR_CHECK(agent->open(config));
+    return agent;
+}
+
+// Two agents on one directory would fight over its jobs.
+Result<void> Agent::lock_state() {
+    const auto path = settings_.state_dir + "/lock";
+    lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (lock_ < 0) return fail(ErrorCode::unavailable, "{}: {}", path, std::strerror(errno));
+    if (flock(lock_, LOCK_EX | LOCK_NB) != 0)
+        return fail(ErrorCode::conflict, "another spurd uses {}; stop it or give this one its own --state-dir",
+                    settings_.state_dir);
+    return {};
+}
+
+Result<void> Agent::open(const Config& config) {
+    SPUR_TRY(store_, JobStore::open(settings_.state_dir));
+    SPUR_CHECK(lock_state());
+    SPUR_CHECK(open_auth(config));
+    launcher_ = std::make_unique<Launcher>(loop_, launcher_options());
+    SPUR_CHECK(launcher_->start());
+    reports_ = std::make_unique<Reports>(loop_, [this](const v1::StepReport& report) {
+        if (!welcomed_) return;
+        v1::AgentMessage message;
+        *message.mutable_report() = report;
+        link_->send(message);
+    });
+    jobs_ =
+        std::make_unique<NodeJobs>(loop_, setup_, *store_, *launcher_, *reports_,
+                                   [this](const v1::JobLaunch& job, std::uint32_t step) { kill_strays(job, step); });
+    service_ = std::make_unique<StepService>(
+        loop_, *jobs_,
+        StepService::Facts{settings_.node, [this] { return verify_key_; }, [this] { return describe(); }});
+    link_ = std::make_unique<ControllerLink>(
+        loop_, wire::ChannelOptions{.endpoints = settings_.controllers, .tls = tls_, .credentials = credentials_},
+        ControllerLink::Events{.on_open = [this] { join(); },
+                               .on_message = [this](const v1::ControllerMessage& message) { obey(message); },
+                               .on_closed =
+                                   [this](const std::string& why) {
+                                       if (std::exchange(welcomed_, false))
+                                           log::warning("lost the controller: {}", why);
+                                   }});
+    jobs_->adopt();
+
+    wire::ServerOptions serving;
+    serving.listen = settings_.listen;
+    serving.tls = tls_;
+    serving.authenticator = authenticator_;
+    serving.warn = [](std::string_view line) { log::warning("{}", line); };
+    server_ = std::make_unique<wire::RpcServer>(std::move(serving));
+    service_->serve(*server_);
+    SPUR_CHECK(server_->start());
+    serve_addr_ = serve_address(settings_, server_->port(), setup_.hardware.hostname);
+    watch_signals();
+    return {};
+}
+
+Result<void> Agent::open_auth(const Config& config) {
+    SPUR_TRY(const auto auth, plugins_.open<daemon::AuthAxis>(config));
+    authenticator_ = std::make_shared<daemon::PluginAuthenticator>(auth);
+    credentials_ = std::make_shared<daemon::PluginCredentials>(auth);
+    if (!config.tls.certificate.empty())
+        tls_ = wire::TlsOptions{
+            .ca_file = config.tls.ca, .certificate_file = config.tls.certificate, .key_file = config.tls.key};
+    return {};
+}
+
+LauncherOptions Agent::launcher_options() const {
+    LauncherOptions options{settings_.stepd, {}};
+    const auto pin = cgroup_.pin();
+    if (!pin || pin.type() == "cgroup/none") return options;
+    const auto& instance = pin.instance();
+    auto& words = options.arguments;
+    words = {
+        "--cgroup-file", instance.library().info.path, "--cgroup-type", instance.type(),    "--node", settings_.node,
+        "--cluster",     setup_.facts.cluster,         "--state-dir",   settings_.state_dir};
+    const auto checked = daemon::PluginConfig::make(instance.info(), instance.options(), setup_.facts.config_file);
+    if (!checked) return options;
+    const auto values = checked->view().values;
+    for (std::uint32_t i = 0; i < values.count; ++i) {
+        const auto* value = SPUR_AT(spur_config_value, values, i);
+        words.insert(words.end(), {"--option", fmt::format("{}={}", value->key, delivered(*value))});
+    }
+    return options;
+}
+
+void Agent::kill_strays(const v1::JobLaunch& job, std::uint32_t step) {
+    const spur_cgroup_scope scope{sizeof(spur_cgroup_scope), job.job_id(), step, SPUR_NONE, job.uid(), job.attempt()};
+    if (cgroup_) {
+        static_cast<void>(cgroup_.call(&spur_cgroup_ops::signal, &scope, SIGKILL));
+        static_cast<void>(cgroup_.call(&spur_cgroup_ops::remove, &scope));
+    }
+    const auto killed = kill_by_environment(job.job_id(), step, settings_.node);
+    if (killed > 0)
+        log::warning("killed {} processes that step {}.{} left behind", killed, job.job_id(), step::step_name(step));
+}
+
+void Agent::watch_signals() {
+    sigset_t handled;
+    sigemptyset(&handled);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&handled, number);
+    pthread_sigmask(SIG_BLOCK, &handled, nullptr);
+    signal(SIGPIPE, SIG_IGN);
+    signals_ = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
+    loop_.watch(signals_, EPOLLIN, [this](std::uint32_t) {
+        signalfd_siginfo info{};
+        while (read(signals_, &info, sizeof info) == sizeof info) {
+            if (info.ssi_signo == SIGHUP) {
+                log::reopen();
+            } else {
+                log::info("stopping; {} running steps live on", jobs_->step_count());
+                loop_.stop();
+            }
+        }
+    });
+}
+
+void Agent::run() {
+    log::info("spurd {} for node {}: {} sockets, {} cores, {} threads, {} MiB, {} gpus; serving at {}", version,
+              settings_.node, setup_.hardware.sockets, setup_.hardware.cores(), setup_.hardware.cpus(),
+              setup_.hardware.memory_mib, setup_.gpus.devices().size(), serve_addr_);
+    link_->start();
+    loop_.run();
+}
+
+// ---- the session ---------------------------------------------------------------------------------------------------
+
+v1::Node Agent::describe_node() const {
+    const auto& hardware = setup_.hardware;
+    v1::Node node;
+    node.set_name(settings_.node);
+    node.set_hostname(hardware.hostname);
+    node.set_addr(serve_addr_);
+    node.set_cpus(hardware.cpus());
+    node.set_boards(1);
+    node.set_sockets(hardware.sockets);
+    node.set_cores_per_socket(hardware.cores_per_socket);
+    node.set_threads_per_core(hardware.threads_per_core);
+    node.set_memory_mib(hardware.memory_mib);
+    node.set_tmp_mib(hardware.tmp_mib);
+    const auto vitals = read_vitals();
+    node.set_load(vitals.load);
+    node.set_free_memory_mib(vitals.free_memory_mib);
+    for (const auto& [type, count] : setup_.gpus.counts()) {
+        auto& gres = *node.add_gres();
+        gres.set_name("gpu");
+        gres.set_type(type);
+        gres.set_count(count);
+    }
+    node.set_architecture(hardware.architecture);
+    node.set_os(hardware.os);
+    node.set_version(version);
+    node.set_boot_time(hardware.boot_time);
+    node.set_start_time(start_time_);
+    node.set_boot_id(hardware.boot_id);
+    return node;
+}
+
+void Agent::join() {
+    v1::AgentMessage message;
+    auto& hello = *message.mutable_register_();
+    *hello.mutable_node() = describe_node();
+    hello.set_boot_id(setup_.hardware.boot_id);
+    hello.set_serve_addr(serve_addr_);
+    hello.set_version(version);
+    for (auto& held : jobs_->held()) *hello.add_held() = std::move(held);
+    link_->send(message);
+}
+
+void Agent::take_welcome(const v1::Welcome& welcome) {
+    link_->welcomed();
+    welcomed_ = true;
+    verify_key_ = welcome.verify_key();
+    setup_.policy = welcome.policy();
+    if (!welcome.policy().cluster_name().empty()) setup_.facts.cluster = welcome.policy().cluster_name();
+    if (welcome.heartbeat_s() != 0) heartbeat_ = std::chrono::seconds{welcome.heartbeat_s()};
+    log::info("joined cluster {} as node {}", setup_.facts.cluster, settings_.node);
+    jobs_->drop(welcome.unknown());
+    reports_->send_all();
+    beat();
+}
+
+void Agent::beat() {
+    loop_.cancel(heartbeat_timer_);
+    heartbeat_timer_ = loop_.after(heartbeat_, [this] { beat(); });
+    if (!welcomed_) return;
+    const auto vitals = read_vitals();
+    v1::AgentMessage message;
+    message.mutable_heartbeat()->set_load(vitals.load);
+    message.mutable_heartbeat()->set_free_memory_mib(vitals.free_memory_mib);
+    message.mutable_heartbeat()->set_now(std::time(nullptr));
+    link_->send(message);
+}
+
+void Agent::answer(std::uint64_t sequence, const Result<void>& result) {
+    if (result) return;
+    log::debug("{}", result.error().text);
+    v1::AgentMessage message;
+    message.mutable_result()->set_sequence(sequence);
+    message.mutable_result()->set_error(result.error().text);
+    link_->send(message);
+}
+
+void Agent::obey(const v1::ControllerMessage& message) {
+    using Order = v1::ControllerMessage;
+    switch (message.body_case()) {
+        case Order::kWelcome:
+            return take_welcome(message.welcome());
+        case Order::kRefused:
+            log::error("the controller refused this node: {}", message.refused().why());
+            return link_->close(message.refused().why());
+        case Order::kLaunch:
+            return jobs_->launch(message.launch());
+        case Order::kStart:
+            return jobs_->start(message.start());
+        case Order::kSignal:
+            return answer(message.sequence(), jobs_->signal(message.signal()));
+        case Order::kEnd:
+            return jobs_->end(message.end());
+        case Order::kSuspend:
+            return answer(message.sequence(), jobs_->suspend(message.suspend()));
+        case Order::kLimits:
+            return jobs_->set_limit(message.limits());
+        case Order::kAck:
+            return reports_->acknowledge(message.ack().report_id());
+        case Order::kPing:
+            return beat();
+        case Order::kReconfigure:
+            setup_.policy = message.reconfigure().policy();
+            return;
+        default:
+            return;  // a newer controller may ask for more than we understand
+    }
+}
+
+std::string Agent::describe() const {
+    const auto& hardware = setup_.hardware;
+    auto text = fmt::format(
+        "NodeName={} CPUs={} Boards=1 SocketsPerBoard={} CoresPerSocket={} ThreadsPerCore={} RealMemory={} "
+        "TmpDisk={}\n",
+        settings_.node, hardware.cpus(), hardware.sockets, hardware.cores_per_socket, hardware.threads_per_core,
+        hardware.memory_mib, hardware.tmp_mib);
+    for (const auto& [type, count] : setup_.gpus.counts()) text += fmt::format("Gres=gpu:{}:{}\n", type, count);
+    text += fmt::format("Controllers={}\nStateDir={}\nCgroup={}\nBootId={}\n", settings_.controller_list,
+                        settings_.state_dir, cgroup_ ? cgroup_.type() : "none", hardware.boot_id);
+    if (jobs_)
+        text += fmt::format("Jobs={}\nSteps={}\nUnacknowledgedReports={}\nSession={}\n", jobs_->job_count(),
+                            jobs_->step_count(), reports_->waiting(), welcomed_ ? "joined" : "none");
+    return text;
+}
+
+}  // namespace spur::agent

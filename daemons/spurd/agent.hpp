@@ -1,0 +1,69 @@
+// The agent: everything spurd consists of, wired together.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "daemons/common/host/host.hpp"
+#include "daemons/common/wire/server.hpp"
+#include "daemons/spurd/controller_link.hpp"
+#include "daemons/spurd/node_jobs.hpp"
+#include "daemons/spurd/settings.hpp"
+#include "daemons/spurd/step_service.hpp"
+
+namespace spur::agent {
+
+class Agent {
+public:
+    // Opens the plugins, takes over what an earlier spurd left, starts to serve. Nothing runs before run().
+    static Result<std::unique_ptr<Agent>> make(const Options& options, const Config& config);
+    ~Agent();
+    Agent(const Agent&) = delete;
+    Agent& operator=(const Agent&) = delete;
+
+    void run();                    // until SIGTERM or SIGINT; jobs live on
+    std::string describe() const;  // what -t prints
+
+private:
+    Agent(Settings settings, const Config& config, Hardware hardware);
+    Result<void> lock_state();
+    Result<void> open(const Config& config);
+    Result<void> open_auth(const Config& config);
+    [[nodiscard]] LauncherOptions launcher_options() const;
+    void kill_strays(const v1::JobLaunch& job, std::uint32_t step);
+
+    void watch_signals();
+    void join();
+    void obey(const v1::ControllerMessage& message);
+    void take_welcome(const v1::Welcome& welcome);
+    void beat();
+    void answer(std::uint64_t sequence, const Result<void>& result);
+    [[nodiscard]] v1::Node describe_node() const;
+
+    Settings settings_;
+    NodeSetup setup_;
+    std::string serve_addr_;
+    std::int64_t start_time_;
+    int lock_{-1}, signals_{-1};
+    Loop loop_;
+    daemon::PluginHost plugins_;
+    daemon::Bound<daemon::CgroupAxis> cgroup_;
+    std::shared_ptr<wire::Authenticator> authenticator_;
+    std::shared_ptr<wire::CredentialSource> credentials_;
+    std::optional<wire::TlsOptions> tls_;
+    std::optional<JobStore> store_;
+    std::unique_ptr<Launcher> launcher_;
+    std::unique_ptr<Reports> reports_;
+    std::unique_ptr<NodeJobs> jobs_;
+    std::unique_ptr<StepService> service_;
+    std::unique_ptr<ControllerLink> link_;
+    std::unique_ptr<wire::RpcServer> server_;  // the last to be made and the first to go: its threads call the others
+    std::string verify_key_;
+    std::chrono::seconds heartbeat_{15};
+    Loop::TimerId heartbeat_timer_{0};
+    bool welcomed_{false};
+};
+
+}  // namespace spur::agent

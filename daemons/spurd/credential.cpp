@@ -1,0 +1,48 @@
+#include "daemons/spurd/credential.hpp"
+
+#include <algorithm>
+
+#include "core/sha256.hpp"
+
+namespace spur::agent {
+
+namespace {
+
+constexpr std::int64_t clock_skew_s = 300;
+
+}  // namespace
+
+Result<VerifiedCredential> verify_credential(std::string_view bytes, const CredentialCheck& check) {
+    if (check.key.empty())
+        return fail(ErrorCode::unavailable, "{} has not joined the cluster yet; try again in a moment", check.node);
+    v1::SignedCredential outer;
+    VerifiedCredential verified;
+    if (!outer.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+        return fail(ErrorCode::invalid, "the step's credential is malformed");
+    Digest signature{};
+    const bool has_size = outer.signature().size() == signature.size();
+    if (has_size) std::copy(outer.signature().begin(), outer.signature().end(), signature.begin());
+    if (!has_size || !same_digest(signature, hmac_sha256(check.key, outer.body())))
+        return fail(ErrorCode::denied, "the step's credential was not signed by this cluster's controller");
+    auto& credential = verified.credential;
+    if (!credential.ParseFromString(outer.body()))
+        return fail(ErrorCode::invalid, "the step's credential is malformed");
+
+    if (check.now > credential.expires())
+        return fail(ErrorCode::denied,
+                    "the step's credential has expired; the clocks of {} and the controller may differ", check.node);
+    if (credential.issued() > check.now + clock_skew_s)
+        return fail(ErrorCode::denied, "the step's credential is from the future; the clock of {} is behind",
+                    check.node);
+    if (check.caller != 0 && check.caller != credential.job().uid())
+        return fail(ErrorCode::denied, "uid {} may not start steps in a job of uid {}", check.caller,
+                    credential.job().uid());
+    const auto& layout = credential.layout();
+    const auto mine =
+        std::ranges::find(layout, check.node, [](const auto& entry) -> std::string_view { return entry.node(); });
+    if (mine == layout.end()) return fail(ErrorCode::denied, "the step's credential is not for node {}", check.node);
+    verified.node = static_cast<int>(mine - layout.begin());
+    return verified;
+}
+
+}  // namespace spur::agent

@@ -1,0 +1,164 @@
+#include "daemons/spurd/job_store.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "core/array_spec.hpp"
+#include "daemons/common/log/log.hpp"
+
+namespace spur::agent {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* launch_name = "launch";
+constexpr const char* epilog_name = "epilog_done";
+
+Result<void> write_file(const std::string& path, std::string_view bytes, mode_t mode) {
+    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
+    if (fd < 0) return fail(ErrorCode::unavailable, "{}: {}", path, std::strerror(errno));
+    while (!bytes.empty()) {
+        const auto count = write(fd, bytes.data(), bytes.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) {
+            const int error = errno;
+            close(fd);
+            return fail(ErrorCode::unavailable, "{}: {}", path, std::strerror(error));
+        }
+        bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+    close(fd);
+    return {};
+}
+
+std::string read_file(const fs::path& path) {
+    std::ifstream file{path, std::ios::binary};
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+Result<void> make_directory(const std::string& path, mode_t mode) {
+    if (mkdir(path.c_str(), mode) == 0 || errno == EEXIST) return {};
+    return fail(ErrorCode::unavailable, "cannot make {}: {}", path, std::strerror(errno));
+}
+
+// A step is known by its socket, its result, or both.
+void add_step(StoredJob& job, const fs::path& file) {
+    const auto extension = file.extension();
+    const auto number = find_step_id(file.stem().string());
+    if (!number || (extension != ".sock" && extension != ".result")) return;
+    auto found = std::ranges::find(job.steps, *number, &StoredStep::step);
+    if (found == job.steps.end()) found = job.steps.insert(job.steps.end(), StoredStep{*number, false, std::nullopt});
+    if (extension == ".sock")
+        found->has_socket = true;
+    else
+        found->result = step::decode_result(read_file(file));
+}
+
+}  // namespace
+
+Result<JobStore> JobStore::open(const std::string& state_dir) {
+    std::error_code error;
+    fs::create_directories(state_dir, error);
+    if (error)
+        return fail(ErrorCode::unavailable, "cannot make the state directory {}: {}", state_dir, error.message());
+    const auto jobs = fs::absolute(state_dir).string() + "/jobs";
+    SPUR_CHECK(make_directory(jobs, 0755));
+    return JobStore{jobs, fs::absolute(state_dir).string()};
+}
+
+std::string JobStore::directory(std::uint32_t job, std::uint32_t attempt) const {
+    return fmt::format("{}/job{:05}.{}", jobs_dir_, job, attempt);
+}
+
+Result<void> JobStore::add(const v1::JobLaunch& launch) const {
+    const auto path = directory(launch.job_id(), launch.attempt());
+    SPUR_CHECK(make_directory(path, 0750));
+    if (geteuid() == 0 && launch.gid() != 0 && chown(path.c_str(), 0, launch.gid()) != 0)
+        return fail(ErrorCode::unavailable, "{}: chown: {}", path, std::strerror(errno));
+    return write_file(path + "/" + launch_name, launch.SerializeAsString(), 0600);
+}
+
+// The user's own: bash and others open it again while it runs.
+Result<void> JobStore::add_script(const v1::JobLaunch& launch, const std::string& script) const {
+    const auto path = directory(launch.job_id(), launch.attempt()) + "/" + std::string{step::script_name};
+    SPUR_CHECK(write_file(path, script, 0700));
+    if (geteuid() == 0 && launch.uid() != 0 && chown(path.c_str(), launch.uid(), launch.gid()) != 0)
+        return fail(ErrorCode::unavailable, "{}: chown: {}", path, std::strerror(errno));
+    return {};
+}
+
+void JobStore::note_epilog_done(const std::string& directory) const {
+    if (const auto written = write_file(directory + "/" + epilog_name, "", 0600); !written)
+        log::warning("{}; the epilog may run a second time after a restart", written.error().text);
+}
+
+void JobStore::remove_result(const std::string& directory, std::uint32_t step) const {
+    unlink((directory + "/" + step::result_name(step)).c_str());
+}
+
+// The usual files first: listing the directory is rarely needed.
+void JobStore::remove(const std::string& directory) const {
+    for (const auto* name : {launch_name, "slurm_script", "batch.result"}) unlink((directory + "/" + name).c_str());
+    if (rmdir(directory.c_str()) == 0) return;
+    std::error_code ignored;
+    fs::remove_all(directory, ignored);
+}
+
+std::vector<StoredJob> JobStore::load() const {
+    std::vector<StoredJob> jobs;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator{jobs_dir_, error}) {
+        StoredJob job;
+        job.directory = entry.path().string();
+        if (!job.launch.ParseFromString(read_file(entry.path() / launch_name)) || job.launch.job_id() == 0) {
+            log::warning("{} is not a job's directory; removing it", job.directory);
+            remove(job.directory);
+            continue;
+        }
+        for (const auto& file : fs::directory_iterator{entry.path(), error}) add_step(job, file.path());
+        job.epilog_done = fs::exists(entry.path() / epilog_name, error);
+        jobs.push_back(std::move(job));
+    }
+    return jobs;
+}
+
+// By way of the directory's descriptor: a socket's address has room for 107 characters only.
+std::optional<step::FrameSocket> JobStore::connect(const std::string& directory, std::uint32_t step) {
+    const int place = ::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (place < 0) return std::nullopt;
+    const auto path = fmt::format("/proc/self/fd/{}/{}", place, step::socket_name(step));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+    step::FrameSocket socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    const bool connected =
+        socket.is_open() && ::connect(socket.fd(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    close(place);
+    if (!connected) return std::nullopt;
+    return socket;
+}
+
+std::optional<step::StepResult> JobStore::find_result(const std::string& directory, std::uint32_t step) const {
+    return step::decode_result(read_file(directory + "/" + step::result_name(step)));
+}
+
+bool JobStore::is_new_boot(const std::string& boot_id) const {
+    const auto path = state_dir_ + "/boot_id";
+    if (read_file(path) == boot_id) return false;
+    if (const auto written = write_file(path, boot_id, 0644); !written) log::warning("{}", written.error().text);
+    return true;
+}
+
+}  // namespace spur::agent

@@ -1,0 +1,358 @@
+#include "daemons/spurd/node_jobs.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "daemons/common/log/log.hpp"
+#include "daemons/spurd/children.hpp"
+
+namespace spur::agent {
+
+namespace {
+
+constexpr std::size_t recent_jobs = 4096;
+constexpr std::uint32_t stale_wait_s = 5;  // for what the controller no longer knows: its place may be taken already
+
+v1::StepReport report_for(const JobRun& job, std::uint32_t step, v1::StepReport::Kind kind) {
+    v1::StepReport report;
+    report.set_job_id(job.key.first);
+    report.set_attempt(job.key.second);
+    report.set_step_id(step);
+    report.set_kind(kind);
+    return report;
+}
+
+// What the job's stderr is told about its end; see EndOrder.
+step::EndOrder end_order(const v1::EndJob& order) {
+    step::EndOrder end;
+    const auto& state = order.state();
+    end.timed_out = state == "TIMEOUT";
+    if (order.why().starts_with("DUE TO"))
+        end.because = order.why();
+    else if (state == "TIMEOUT")
+        end.because = "DUE TO TIME LIMIT";
+    else if (state == "PREEMPTED")
+        end.because = "DUE TO PREEMPTION";
+    else if (state == "NODE_FAIL")
+        end.because = "DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS";
+    else if (state == "PENDING" || state == "REQUEUED")
+        end.because = "DUE TO JOB REQUEUE";
+    end.tell = !end.because.empty() || state == "CANCELLED" || order.why() == "CANCELLED";
+    end.has_wait = order.grace_s() != 0;
+    end.wait_s = order.grace_s();
+    return end;
+}
+
+std::string name(const JobKey& key) { return fmt::format("job {} (attempt {})", key.first, key.second); }
+
+}  // namespace
+
+NodeJobs::NodeJobs(Loop& loop, const NodeSetup& setup, const JobStore& store, Launcher& launcher, Reports& reports,
+                   StrayKiller kill_strays)
+    : loop_{loop},
+      setup_{setup},
+      store_{store},
+      launcher_{launcher},
+      reports_{reports},
+      kill_strays_{std::move(kill_strays)} {}
+
+JobRun* NodeJobs::find(std::uint32_t job, std::uint32_t attempt) {
+    const auto found = jobs_.find({job, attempt});
+    return found == jobs_.end() ? nullptr : &found->second;
+}
+
+std::size_t NodeJobs::step_count() const {
+    std::size_t count = 0;
+    for (const auto& [key, job] : jobs_)
+        for (const auto& [id, step] : job.steps) count += step.ended ? 0 : 1;
+    return count;
+}
+
+std::vector<v1::HeldStep> NodeJobs::held() const {
+    std::vector<v1::HeldStep> held;
+    const auto add = [&](const JobKey& key, std::uint32_t step) {
+        auto& entry = held.emplace_back();
+        entry.set_job_id(key.first);
+        entry.set_attempt(key.second);
+        entry.set_step_id(step);
+    };
+    for (const auto& [key, job] : jobs_) {
+        if (job.unknown_to_controller) continue;
+        add(key, step::extern_step);  // the job itself
+        if (job.batch) add(key, step::batch_step);
+        for (const auto& [id, step] : job.steps)
+            if (!step.is_settled()) add(key, id);
+    }
+    return held;
+}
+
+// ---- starting ------------------------------------------------------------------------------------------------------
+
+bool NodeJobs::has_been_here(const JobKey& key) const { return std::ranges::find(recent_, key) != recent_.end(); }
+
+// A new job's record, or nullptr if it is here already or has been.
+Result<JobRun*> NodeJobs::admit(const v1::JobLaunch& launch) {
+    const JobKey key{launch.job_id(), launch.attempt()};
+    if (jobs_.contains(key)) return nullptr;
+    if (has_been_here(key)) {
+        log::debug("{} has been here and is over; the order to start it is late", name(key));
+        return nullptr;
+    }
+    for (auto& [other, job] : jobs_)
+        if (other.first == key.first && other.second < key.second) {
+            log::warning("{} is here while attempt {} is to start; ending it", name(other), key.second);
+            job.unknown_to_controller = true;
+            job.ending.emplace();
+            end_steps(job);
+        }
+    auto& job = jobs_[key];
+    job.key = key;
+    job.launch = launch;
+    job.directory = store_.directory(key.first, key.second);
+    if (geteuid() != 0 && launch.uid() != geteuid())
+        return fail(
+            ErrorCode::denied,
+            "spurd on {} runs as uid {} and cannot start a job of uid {}; run spurd as root to serve several users",
+            setup_.facts.node, geteuid(), launch.uid());
+    SPUR_CHECK(store_.add(launch));
+    return &job;
+}
+
+void NodeJobs::launch(const v1::LaunchBatch& order) {
+    const auto admitted = admit(order.job());
+    auto* const job = find(order.job().job_id(), order.job().attempt());
+    if (!admitted) return report_failure(*job, v1::StepReport::LAUNCH_FAILED, admitted.error().text);
+    if (*admitted == nullptr) {
+        // Asked again: the controller may have missed that it started. Its end, if any, is being reported already.
+        if (job == nullptr) return;
+        const auto batch = job->steps.find(step::batch_step);
+        if (batch != job->steps.end() && batch->second.started && !batch->second.ended)
+            step_started(*job, batch->second, {});
+        return;
+    }
+    job->batch = order;
+    if (const auto written = store_.add_script(order.job(), order.script()); !written) {
+        job->batch.reset();
+        return report_failure(*job, v1::StepReport::LAUNCH_FAILED, written.error().text);
+    }
+    begin(*job);
+}
+
+void NodeJobs::start(const v1::StartJob& order) {
+    const auto admitted = admit(order.job());
+    if (!admitted)
+        return report_failure(*find(order.job().job_id(), order.job().attempt()), v1::StepReport::LAUNCH_FAILED,
+                              admitted.error().text);
+    if (*admitted != nullptr) begin(**admitted);
+}
+
+Variables NodeJobs::script_variables(const JobRun& job, const char* context) const {
+    return script_environment(job.launch, setup_.facts, setup_.gpus.bind(gpu_indexes(job.launch.share())).variables,
+                              context);
+}
+
+void NodeJobs::begin(JobRun& job) {
+    const auto& script = setup_.policy.prolog();
+    if (script.empty()) return open_gate(job);
+    job.phase = JobRun::Phase::prolog;
+    const auto pid = start_script(script, script_variables(job, "prolog_slurmd"));
+    if (!pid) return prolog_ended(job.key, pid.error().text);
+    watch_child(loop_, *pid, [this, key = job.key, script](int status) {
+        prolog_ended(key, status == 0 ? std::string{} : fmt::format("prolog {} {}", script, describe_status(status)));
+    });
+}
+
+void NodeJobs::prolog_ended(const JobKey& key, const std::string& error) {
+    auto* const job = find(key.first, key.second);
+    if (job == nullptr) return;
+    job->phase = JobRun::Phase::running;
+    if (error.empty()) return open_gate(*job);
+    log::error("{}: {}", name(key), error);
+    job->batch.reset();
+    const auto waiting = std::exchange(job->waiting, {});
+    report_failure(*job, v1::StepReport::PROLOG_FAILED, error);
+    for (const auto& step : waiting) step(*job);
+    check_end(*job);
+}
+
+// Nothing stands in the way of steps any more, unless the job has been told to end in the meantime.
+void NodeJobs::open_gate(JobRun& job) {
+    const auto key = job.key;
+    const auto early = awaited_.extract(key);
+    for (const auto& step : std::exchange(job.waiting, {})) step(job);
+    if (!job.ending && job.batch) start_batch(job);
+    if (!early.empty())
+        for (const auto& request : early.mapped()) start_step(job, *request);
+    check_end(job);
+}
+
+void NodeJobs::report_failure(JobRun& job, v1::StepReport::Kind kind, const std::string& error) {
+    log::error("{}: {}", name(job.key), error);
+    const bool is_batch = job.launch.job().spec().kind() == v1::JobSpec::BATCH && job.launch.node_index() == 0;
+    auto report = report_for(job, is_batch ? step::batch_step : step::extern_step, kind);
+    report.set_error(error);
+    report.set_exit_status(53);
+    job.failure_report = reports_.add(std::move(report), [this, key = job.key] {
+        auto* const heard = find(key.first, key.second);
+        if (heard == nullptr) return;
+        heard->failure_report = 0;
+        settle(*heard);
+    });
+}
+
+// ---- ending --------------------------------------------------------------------------------------------------------
+
+void NodeJobs::end(const v1::EndJob& order) {
+    auto* const job = find(order.job_id(), order.attempt());
+    if (job == nullptr) {  // over, or never begun: nothing of it is here
+        JobRun gone;
+        gone.key = {order.job_id(), order.attempt()};
+        reports_.add(report_for(gone, step::extern_step, v1::StepReport::EPILOG_DONE), {});
+        return;
+    }
+    if (job->ending && job->phase == JobRun::Phase::done && job->done_report != 0) return;  // being reported
+    job->ending = order;
+    job->batch.reset();
+    if (job->phase == JobRun::Phase::done) return report_done(*job);
+    end_steps(*job);
+    check_end(*job);
+}
+
+void NodeJobs::end_steps(JobRun& job) {
+    auto order = end_order(*job.ending);
+    if (job.unknown_to_controller) {
+        order.has_wait = true;
+        order.wait_s = stale_wait_s;
+    }
+    for (auto& [id, step] : job.steps)
+        if (step.link) step.link->send(step::FrameType::end, encode(order));
+}
+
+// Once the last step has gone: the epilog, and then the report that the node is free of the job.
+void NodeJobs::check_end(JobRun& job) {
+    if (!job.ending || job.phase != JobRun::Phase::running || job.has_live_steps()) return;
+    job.phase = JobRun::Phase::epilog;
+    const auto& script = setup_.policy.epilog();
+    if (script.empty() || job.epilog_done || (!job.ending->run_epilog() && !job.unknown_to_controller))
+        return report_done(job);
+    const auto pid = start_script(script, script_variables(job, "epilog_slurmd"));
+    if (!pid) {
+        log::error("{}: {}", name(job.key), pid.error().text);
+        return epilog_ended(job.key);
+    }
+    watch_child(loop_, *pid, [this, key = job.key, script](int status) {
+        if (status != 0) log::error("{}: epilog {} {}", name(key), script, describe_status(status));
+        epilog_ended(key);
+    });
+}
+
+void NodeJobs::epilog_ended(const JobKey& key) {
+    auto* const job = find(key.first, key.second);
+    if (job == nullptr) return;
+    job->epilog_done = true;
+    store_.note_epilog_done(job->directory);
+    report_done(*job);
+}
+
+void NodeJobs::report_done(JobRun& job) {
+    job.phase = JobRun::Phase::done;
+    if (!job.unknown_to_controller)
+        job.done_report =
+            reports_.add(report_for(job, step::extern_step, v1::StepReport::EPILOG_DONE), [this, key = job.key] {
+                auto* const heard = find(key.first, key.second);
+                if (heard == nullptr) return;
+                heard->done_report = 0;
+                settle(*heard);
+            });
+    settle(job);
+}
+
+// Forgets the job once nothing about it is left to be told.
+void NodeJobs::settle(JobRun& job) {
+    if (!job.is_settled()) return;
+    const auto key = job.key;
+    // Not now: callers still look at the record.
+    loop_.post([this, key] {
+        const auto found = jobs_.find(key);
+        if (found != jobs_.end() && found->second.is_settled()) remove(key);
+    });
+}
+
+void NodeJobs::remove(const JobKey& key) {
+    store_.remove(store_.directory(key.first, key.second));
+    jobs_.erase(key);
+    recent_.push_back(key);
+    if (recent_.size() > recent_jobs) recent_.pop_front();
+}
+
+void NodeJobs::drop(const google::protobuf::RepeatedPtrField<v1::HeldStep>& unknown) {
+    for (const auto& held : unknown) {
+        auto* const job = find(held.job_id(), held.attempt());
+        if (job == nullptr || job->unknown_to_controller) continue;
+        if (held.step_id() == step::extern_step) {
+            log::warning("{} is not the controller's any more; ending it", name(job->key));
+            job->unknown_to_controller = true;
+            job->ending.emplace();
+            job->batch.reset();
+            for (auto& [id, step] : job->steps) reports_.withdraw(std::exchange(step.finished_report, 0));
+            end_steps(*job);
+            check_end(*job);
+            if (job->phase == JobRun::Phase::done) settle(*job);
+        } else if (const auto step = job->steps.find(held.step_id()); step != job->steps.end()) {
+            log::warning("step {}.{} is not the controller's any more; ending it", held.job_id(),
+                         step::step_name(held.step_id()));
+            reports_.withdraw(std::exchange(step->second.finished_report, 0));
+            if (step->second.link)
+                step->second.link->send(step::FrameType::end,
+                                        encode(step::EndOrder{.wait_s = stale_wait_s, .has_wait = true}));
+        }
+    }
+}
+
+// ---- signals, suspension, limits -----------------------------------------------------------------------------------
+
+Result<void> NodeJobs::signal(const v1::SignalStep& order) {
+    auto* const job = find(order.job_id(), order.attempt());
+    if (job == nullptr) return fail(ErrorCode::not_found, "job {} is not on this node", order.job_id());
+    using Target = step::SignalOrder::Target;
+    bool found = false;
+    for (auto& [id, step] : job->steps) {
+        if (!step.link) continue;
+        const bool is_batch = id == step::batch_step;
+        const bool wanted = order.full() || (order.batch_only()  ? is_batch
+                                             : order.all_steps() ? !is_batch
+                                                                 : id == order.step_id());
+        if (!wanted) continue;
+        found = true;
+        const auto target = order.signal() == SIGKILL || order.full() ? Target::everything
+                            : is_batch                                ? Target::leaders
+                                                                      : Target::tasks;
+        step.link->send(step::FrameType::signal, encode(step::SignalOrder{order.signal(), target}));
+    }
+    if (!found && !order.all_steps() && !order.full() && !order.batch_only())
+        return fail(ErrorCode::not_found, "step {}.{} is not running on this node", order.job_id(),
+                    step::step_name(order.step_id()));
+    return {};
+}
+
+Result<void> NodeJobs::suspend(const v1::SuspendJob& order) {
+    auto* const job = find(order.job_id(), order.attempt());
+    if (job == nullptr) return fail(ErrorCode::not_found, "job {} is not on this node", order.job_id());
+    for (auto& [id, step] : job->steps)
+        if (step.link) step.link->send(order.resume() ? step::FrameType::resume : step::FrameType::suspend, "");
+    return {};
+}
+
+void NodeJobs::set_limit(const v1::UpdateLimits& order) {
+    auto* const job = find(order.job_id(), order.attempt());
+    if (job == nullptr) return;
+    job->launch.set_end_time(order.end_time());
+    const auto grace = std::int64_t{setup_.policy.over_time_min()} * 60;
+    const auto end_time = order.end_time() == 0 ? 0 : order.end_time() + grace;
+    for (auto& [id, step] : job->steps)
+        if (step.link) step.link->send(step::FrameType::limit, encode(step::LimitOrder{end_time}));
+}
+
+}  // namespace spur::agent

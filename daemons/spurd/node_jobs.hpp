@@ -1,0 +1,106 @@
+// The jobs of this node: carries out what the controller orders and reports what became of it. Lives on the loop.
+//
+// Every order may come twice. Orders are keyed by (job, attempt); what is over or unknown is answered as done.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemons/spurd/job_run.hpp"
+#include "daemons/spurd/job_store.hpp"
+#include "daemons/spurd/launcher.hpp"
+#include "daemons/spurd/reports.hpp"
+#include "daemons/spurd/step_plan.hpp"
+
+namespace spur::agent {
+
+// Kills what a step daemon that died without a word left behind.
+using StrayKiller = std::function<void(const v1::JobLaunch& job, std::uint32_t step)>;
+
+class NodeJobs {
+public:
+    NodeJobs(Loop& loop, const NodeSetup& setup, const JobStore& store, Launcher& launcher, Reports& reports,
+             StrayKiller kill_strays);
+
+    void adopt();  // what an earlier spurd left; once, before the first session
+    [[nodiscard]] std::vector<v1::HeldStep> held() const;
+    void drop(const google::protobuf::RepeatedPtrField<v1::HeldStep>& unknown);
+
+    // the controller's orders
+    void launch(const v1::LaunchBatch& order);
+    void start(const v1::StartJob& order);
+    Result<void> signal(const v1::SignalStep& order);
+    void end(const v1::EndJob& order);
+    Result<void> suspend(const v1::SuspendJob& order);
+    void set_limit(const v1::UpdateLimits& order);
+
+    // srun. The credential has been verified; the step starts once the job is known here and its prolog is through.
+    struct StepRequest {
+        v1::StepCredential credential;
+        v1::StepLaunch launch;
+        int node{};
+        std::string launcher_address;
+        std::shared_ptr<StepClient> client;
+    };
+    void run_step(StepRequest request);
+    // To a step that srun started; ignored once it is over.
+    struct StepId {
+        std::uint32_t job{}, attempt{}, step{};
+    };
+    void send_input(const StepId& id, const step::Chunk& chunk);
+    void send_signal(const StepId& id, std::uint32_t number);
+    void send_window(const StepId& id, const step::WindowSize& size);
+    void client_gone(const StepId& id, bool keep);  // its stream broke
+    void client_ready(const StepId& id);            // it can take output again
+
+    [[nodiscard]] std::size_t job_count() const { return jobs_.size(); }
+    [[nodiscard]] std::size_t step_count() const;
+
+private:
+    // jobs
+    JobRun* find(std::uint32_t job, std::uint32_t attempt);
+    [[nodiscard]] bool has_been_here(const JobKey& key) const;
+    Result<JobRun*> admit(const v1::JobLaunch& launch);
+    void begin(JobRun& job);
+    void prolog_ended(const JobKey& key, const std::string& error);
+    void open_gate(JobRun& job);
+    void report_failure(JobRun& job, v1::StepReport::Kind kind, const std::string& error);
+    void end_steps(JobRun& job);
+    void check_end(JobRun& job);
+    void epilog_ended(const JobKey& key);
+    void report_done(JobRun& job);
+    void settle(JobRun& job);
+    void remove(const JobKey& key);
+    [[nodiscard]] Variables script_variables(const JobRun& job, const char* context) const;
+
+    // steps
+    void start_batch(JobRun& job);
+    void start_step(JobRun& job, StepRequest& request);
+    Result<void> start_daemon(JobRun& job, const step::StepSpec& spec, std::shared_ptr<StepClient> client);
+    bool start_again(JobRun& job, StepRun& step);
+    void attach(JobRun& job, StepRun& step, step::FrameSocket socket);
+    void take_frame(const JobKey& key, std::uint32_t step, const step::Frame& frame);
+    void link_closed(const JobKey& key, std::uint32_t step);
+    void step_started(JobRun& job, StepRun& step, const step::Started& started);
+    void step_ended(JobRun& job, StepRun& step, const step::StepResult& result);
+    [[nodiscard]] bool ends_job_here(const JobRun& job, const StepRun& step) const;
+    StepRun* find_live(const StepId& id);
+    void adopt_job(StoredJob stored, bool new_boot);
+    void adopt_step(JobRun& job, const StoredStep& found);
+    void look_again(const JobKey& key);
+
+    Loop& loop_;
+    const NodeSetup& setup_;
+    const JobStore& store_;
+    Launcher& launcher_;
+    Reports& reports_;
+    StrayKiller kill_strays_;
+    std::map<JobKey, JobRun> jobs_;
+    std::deque<JobKey> recent_;                                            // gone, in case an old order comes late
+    std::map<JobKey, std::vector<std::shared_ptr<StepRequest>>> awaited_;  // steps whose job is not known yet
+};
+
+}  // namespace spur::agent

@@ -1,0 +1,325 @@
+// The steps of this node's jobs: starting them, hearing from them, finding them again after a restart.
+#include <algorithm>
+#include <csignal>
+
+#include "daemons/common/log/log.hpp"
+#include "daemons/spurd/node_jobs.hpp"
+
+namespace spur::agent {
+
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto job_patience = 10s;   // srun may be faster than the controller's word about the job
+constexpr auto start_patience = 2s;  // for a step daemon to show itself after spurd has died and come back
+
+bool runs_batch(const v1::JobLaunch& launch) {
+    return launch.job().spec().kind() == v1::JobSpec::BATCH && launch.node_index() == 0;
+}
+
+v1::StepReport report_of(const step::StepResult& result) {
+    v1::StepReport report;
+    report.set_job_id(result.job);
+    report.set_attempt(result.attempt);
+    report.set_step_id(result.step);
+    // A step that could not be launched ends like any other; only a batch script takes its job with it.
+    const bool batch_failed = result.launch_failed && result.step == step::batch_step;
+    report.set_kind(batch_failed ? v1::StepReport::LAUNCH_FAILED : v1::StepReport::FINISHED);
+    report.set_exit_status(result.launch_failed && !batch_failed ? 1 << 8 : result.status);
+    report.set_error(result.error);
+    report.set_oom(result.oom);
+    report.set_timed_out(result.timed_out);
+    report.set_time(result.time);
+    auto& usage = *report.mutable_usage();
+    usage.set_user_us(result.usage.user_us);
+    usage.set_system_us(result.usage.system_us);
+    usage.set_max_rss_kib(result.usage.max_rss_kib);
+    usage.set_read_bytes(result.usage.read_bytes);
+    usage.set_write_bytes(result.usage.write_bytes);
+    return report;
+}
+
+}  // namespace
+
+// ---- starting ------------------------------------------------------------------------------------------------------
+
+void NodeJobs::start_batch(JobRun& job) {
+    const auto batch = *std::exchange(job.batch, std::nullopt);
+    const auto started = start_daemon(job, plan_batch(batch, setup_, job.directory), nullptr);
+    if (!started) report_failure(job, v1::StepReport::LAUNCH_FAILED, started.error().text);
+}
+
+void NodeJobs::run_step(StepRequest request) {
+    const JobKey key{request.credential.job().job_id(), request.credential.job().attempt()};
+    auto* const job = find(key.first, key.second);
+    if (job == nullptr && has_been_here(key))
+        return request.client->failed(fmt::format("job {} is over on node {}", key.first, setup_.facts.node));
+    if (job == nullptr) {
+        const auto late = std::make_shared<StepRequest>(std::move(request));
+        awaited_[key].push_back(late);
+        loop_.after(job_patience, [this, key, late] {
+            const auto found = awaited_.find(key);
+            if (found == awaited_.end() || std::erase(found->second, late) == 0) return;
+            if (found->second.empty()) awaited_.erase(found);
+            late->client->failed(fmt::format("job {} is not on node {}", key.first, setup_.facts.node));
+        });
+        return;
+    }
+    if (job->phase != JobRun::Phase::prolog) return start_step(*job, request);
+    job->waiting.push_back(
+        [this, held = std::make_shared<StepRequest>(std::move(request))](JobRun& ready) { start_step(ready, *held); });
+}
+
+void NodeJobs::start_step(JobRun& job, StepRequest& request) {
+    const auto id = request.credential.step().step_id();
+    if (job.ending || job.failure_report != 0 || job.phase != JobRun::Phase::running)
+        return request.client->failed(fmt::format("job {} is ending on node {}", job.key.first, setup_.facts.node));
+    if (!job.seen_steps.insert(id).second)
+        return request.client->failed(
+            fmt::format("step {}.{} was started on node {} before; a credential is good for one launch", job.key.first,
+                        step::step_name(id), setup_.facts.node));
+    const StepView view{.credential = request.credential,
+                        .launch = request.launch,
+                        .node = request.node,
+                        .launcher_address = request.launcher_address,
+                        .umask = request.launch.umask()};
+    const auto spec = plan_step(view, setup_, job.directory);
+    if (!spec) return request.client->failed(spec.error().text);
+    if (const auto started = start_daemon(job, *spec, request.client); !started)
+        request.client->failed(started.error().text);
+}
+
+Result<void> NodeJobs::start_daemon(JobRun& job, const step::StepSpec& spec, std::shared_ptr<StepClient> client) {
+    SPUR_TRY(auto socket, launcher_.new_step());
+    auto& step = job.steps[spec.step];
+    step.step = spec.step;
+    step.client = std::move(client);
+    job.seen_steps.insert(spec.step);
+    step.spec = encode(spec);
+    attach(job, step, std::move(socket));
+    step.link->send(step::FrameType::spec, *step.spec);
+    return {};
+}
+
+// The zygote died before it could fork: a step daemon says hello before it does anything, so nothing was run.
+bool NodeJobs::start_again(JobRun& job, StepRun& step) {
+    if (!step.spec || std::exchange(step.tried_again, true)) return false;
+    auto socket = launcher_.new_step(true);
+    if (!socket) return false;
+    loop_.post([link = std::shared_ptr<StepLink>{std::move(step.link)}] {});  // we are inside one of its calls
+    attach(job, step, *std::move(socket));
+    step.link->send(step::FrameType::spec, *step.spec);
+    return true;
+}
+
+void NodeJobs::attach(JobRun& job, StepRun& step, step::FrameSocket socket) {
+    step.link = std::make_unique<StepLink>(loop_, std::move(socket));
+    const auto key = job.key;
+    const auto id = step.step;
+    step.link->listen({.on_frame = [this, key, id](const step::Frame& frame) { take_frame(key, id, frame); },
+                       .on_closed = [this, key, id] { link_closed(key, id); },
+                       .on_drained = {}});
+}
+
+// ---- hearing from them ---------------------------------------------------------------------------------------------
+
+void NodeJobs::take_frame(const JobKey& key, std::uint32_t id, const step::Frame& frame) {
+    auto* const job = find(key.first, key.second);
+    if (job == nullptr || !job->steps.contains(id)) return;
+    auto& step = job->steps.at(id);
+    switch (frame.type) {
+        case step::FrameType::hello:
+            step.spec.reset();
+            break;
+        case step::FrameType::started:
+            if (const auto started = step::decode_started(frame.payload)) step_started(*job, step, *started);
+            break;
+        case step::FrameType::output:
+            if (const auto chunk = step::decode_chunk(frame.payload); chunk && step.client) {
+                step.client->output(*chunk);
+                if (step.client->is_congested()) step.link->pause(true);
+            }
+            break;
+        case step::FrameType::input_taken:
+            if (const auto taken = step::decode_input_taken(frame.payload); taken && step.client)
+                step.client->input_taken(taken->bytes);
+            break;
+        case step::FrameType::task_exit:
+            if (const auto exited = step::decode_task_exit(frame.payload); exited && step.client)
+                step.client->task_exited(*exited);
+            break;
+        case step::FrameType::finished:
+            if (const auto result = step::decode_result(frame.payload)) step_ended(*job, step, *result);
+            break;
+        case step::FrameType::log:
+            log::warning("step {}.{}: {}", key.first, step::step_name(id),
+                         frame.payload.substr(std::min<std::size_t>(1, frame.payload.size())));
+            break;
+        default:
+            break;  // a newer spurstepd may say more than we understand
+    }
+}
+
+void NodeJobs::step_started(JobRun& job, StepRun& step, const step::Started& started) {
+    step.started = true;
+    if (step.client && !started.tasks.empty()) step.client->started(started);
+    if (job.unknown_to_controller || step.started_report != 0) return;
+    v1::StepReport report;
+    report.set_job_id(job.key.first);
+    report.set_attempt(job.key.second);
+    report.set_step_id(step.step);
+    report.set_kind(v1::StepReport::STARTED);
+    step.started_report = reports_.add(std::move(report), [this, key = job.key, id = step.step] {
+        auto* const heard = find(key.first, key.second);
+        if (heard != nullptr && heard->steps.contains(id)) heard->steps.at(id).started_report = 0;
+    });
+}
+
+// The end of a batch job that has nothing else anywhere: one report settles it.
+bool NodeJobs::ends_job_here(const JobRun& job, const StepRun& step) const {
+    return step.step == step::batch_step && !job.ending && setup_.policy.epilog().empty() && !job.has_live_steps() &&
+           job.launch.job().node_count() <= 1 && job.failure_report == 0;
+}
+
+void NodeJobs::step_ended(JobRun& job, StepRun& step, const step::StepResult& result) {
+    if (step.ended) return;
+    step.ended = true;
+    loop_.post([link = std::shared_ptr<StepLink>{std::move(step.link)}] {});  // we are inside one of its calls
+    reports_.withdraw(std::exchange(step.started_report, 0));
+    if (step.step == step::batch_step) job.launch.mutable_job()->set_exit_status(result.status);
+    if (step.client) {
+        if (result.launch_failed)
+            step.client->failed(result.error);
+        else
+            step.client->ended(result.status);
+        step.client.reset();
+    }
+    if (!job.unknown_to_controller) {
+        auto report = report_of(result);
+        if (!result.launch_failed && ends_job_here(job, step)) {
+            report.set_node_done(true);
+            job.phase = JobRun::Phase::done;
+        }
+        step.finished_report = reports_.add(std::move(report), [this, key = job.key, id = step.step] {
+            auto* const heard = find(key.first, key.second);
+            if (heard == nullptr || !heard->steps.contains(id)) return;
+            heard->steps.at(id).finished_report = 0;
+            if (heard->phase != JobRun::Phase::done) store_.remove_result(heard->directory, id);
+            settle(*heard);
+        });
+    }
+    check_end(job);
+    settle(job);
+}
+
+// Gone without a result: it was killed, or never got as far as starting.
+void NodeJobs::link_closed(const JobKey& key, std::uint32_t id) {
+    auto* const job = find(key.first, key.second);
+    if (job == nullptr || !job->steps.contains(id) || job->steps.at(id).ended) return;
+    auto& step = job->steps.at(id);
+    if (start_again(*job, step)) return;
+    log::error("the step daemon of {}.{} died", key.first, step::step_name(id));
+    kill_strays_(job->launch, id);
+    step::StepResult result;
+    result.job = key.first;
+    result.attempt = key.second;
+    result.step = id;
+    result.status = SIGKILL;
+    result.launch_failed = !step.started;
+    result.error = step.started ? "its spurstepd died" : "spurstepd could not be started";
+    step_ended(*job, step, result);
+}
+
+// ---- what srun says ------------------------------------------------------------------------------------------------
+
+StepRun* NodeJobs::find_live(const StepId& id) {
+    auto* const job = find(id.job, id.attempt);
+    if (job == nullptr) return nullptr;
+    const auto step = job->steps.find(id.step);
+    return step == job->steps.end() || !step->second.link ? nullptr : &step->second;
+}
+
+void NodeJobs::send_input(const StepId& id, const step::Chunk& chunk) {
+    if (auto* const step = find_live(id)) step->link->send(step::FrameType::input, encode(chunk));
+}
+
+void NodeJobs::send_signal(const StepId& id, std::uint32_t number) {
+    using Target = step::SignalOrder::Target;
+    if (auto* const step = find_live(id))
+        step->link->send(step::FrameType::signal,
+                         encode(step::SignalOrder{number, number == SIGKILL ? Target::everything : Target::tasks}));
+}
+
+void NodeJobs::send_window(const StepId& id, const step::WindowSize& size) {
+    if (auto* const step = find_live(id)) step->link->send(step::FrameType::window, encode(size));
+}
+
+void NodeJobs::client_ready(const StepId& id) {
+    if (auto* const step = find_live(id)) step->link->pause(false);
+}
+
+void NodeJobs::client_gone(const StepId& id, bool keep) {
+    auto* const step = find_live(id);
+    if (step == nullptr) return;
+    step->client.reset();
+    step->link->pause(false);
+    step->link->send(step::FrameType::discard, "");
+    if (!keep) step->link->send(step::FrameType::end, encode(step::EndOrder{.tell = false}));
+}
+
+// ---- after a restart -----------------------------------------------------------------------------------------------
+
+void NodeJobs::adopt() {
+    const bool new_boot = store_.is_new_boot(setup_.hardware.boot_id);
+    for (auto& stored : store_.load()) adopt_job(std::move(stored), new_boot);
+    if (!jobs_.empty()) log::info("took over {} jobs with {} running steps", jobs_.size(), step_count());
+}
+
+void NodeJobs::adopt_job(StoredJob stored, bool new_boot) {
+    const JobKey key{stored.launch.job_id(), stored.launch.attempt()};
+    const bool tells =
+        std::ranges::any_of(stored.steps, [](const StoredStep& step) { return step.result.has_value(); });
+    if (new_boot && !tells) {  // the controller knows from the boot id that it is lost
+        store_.remove(stored.directory);
+        return;
+    }
+    auto& job = jobs_[key];
+    job.key = key;
+    job.launch = stored.launch;
+    job.directory = stored.directory;
+    job.epilog_done = stored.epilog_done;
+    for (const auto& found : stored.steps) adopt_step(job, found);
+    if (runs_batch(job.launch) && !job.steps.contains(step::batch_step))
+        loop_.after(start_patience, [this, key] { look_again(key); });
+}
+
+void NodeJobs::adopt_step(JobRun& job, const StoredStep& found) {
+    auto& step = job.steps[found.step];
+    step.step = found.step;
+    step.started = true;
+    job.seen_steps.insert(found.step);
+    if (auto socket = found.result ? std::nullopt : JobStore::connect(job.directory, found.step)) {
+        attach(job, step, *std::move(socket));
+        if (found.step != step::batch_step) step.link->send(step::FrameType::discard, "");  // its srun has gone
+        return;
+    }
+    // It may have ended between our look at the directory and the attempt to connect.
+    const auto result = found.result ? found.result : store_.find_result(job.directory, found.step);
+    if (result)
+        step_ended(job, step, *result);
+    else
+        link_closed(job.key, found.step);
+}
+
+// spurd died just as it started the batch step: by now the step daemon has shown itself, or it never will.
+void NodeJobs::look_again(const JobKey& key) {
+    auto* const job = find(key.first, key.second);
+    if (job == nullptr || job->steps.contains(step::batch_step)) return;
+    const auto result = store_.find_result(job->directory, step::batch_step);
+    if (result || JobStore::connect(job->directory, step::batch_step))
+        return adopt_step(*job, {step::batch_step, !result, result});
+    report_failure(*job, v1::StepReport::LAUNCH_FAILED, "spurd was restarted while the job was being started");
+    check_end(*job);
+}
+
+}  // namespace spur::agent

@@ -1,0 +1,103 @@
+#include "daemons/spurd/settings.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+namespace spur::agent {
+
+namespace {
+
+std::string variable(const char* name) {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? std::string{} : std::string{value};
+}
+
+std::string default_state_dir(const std::string& node) {
+    if (geteuid() == 0) return "/var/spool/spurd/" + node;
+    const auto state = variable("XDG_STATE_HOME");
+    return (state.empty() ? variable("HOME") + "/.local/state" : state) + "/spur/spurd/" + node;
+}
+
+bool listens_everywhere(const std::string& host) { return host.empty() || host == "0.0.0.0" || host == "::"; }
+
+// Option, environment, the list of controllers, the only controller's own address, this machine.
+Result<std::vector<wire::Endpoint>> find_controllers(const Options& options, const Config& config) {
+    for (const auto& text : {options.controller, variable("SPUR_CONTROLLER_ADDR")})
+        if (!text.empty()) return wire::Endpoint::parse_list(text);
+    const auto& own = config.controller.listen_addr;
+    std::uint16_t port = wire::controller_port;
+    wire::Endpoint single{"127.0.0.1", port};
+    if (!own.empty()) {
+        SPUR_TRY(single, wire::Endpoint::parse(own));
+        port = single.port;
+        if (listens_everywhere(single.host)) single.host = "127.0.0.1";
+    }
+    std::vector<wire::Endpoint> controllers;
+    for (const auto& host : config.controller.hosts) {
+        SPUR_TRY(auto endpoint, wire::Endpoint::parse(host, port));
+        controllers.push_back(std::move(endpoint));
+    }
+    if (controllers.empty()) controllers.push_back(single);
+    return controllers;
+}
+
+}  // namespace
+
+const NodeConfig* find_node(const Config& config, const std::string& name) {
+    for (const auto& node : config.cluster.nodes)
+        if (std::ranges::find(node.names, name, [](const Text& text) { return text.view(); }) != node.names.end())
+            return &node;
+    return nullptr;
+}
+
+void pretend(const NodeConfig& node, Hardware& hardware) {
+    hardware.sockets = node.topology.sockets;
+    hardware.cores_per_socket = node.topology.cores_per_socket;
+    hardware.threads_per_core = node.topology.threads_per_core;
+    hardware.memory_mib = node.memory_mib;
+    if (node.tmp_mib != 0) hardware.tmp_mib = node.tmp_mib;
+}
+
+Result<Settings> make_settings(const Options& options, const Config& config, const Hardware& hardware) {
+    Settings settings;
+    settings.node =
+        options.node_name.empty() ? hardware.hostname.substr(0, hardware.hostname.find('.')) : options.node_name;
+    settings.state_dir = !options.state_dir.empty()        ? options.state_dir
+                         : !config.agent.spool_dir.empty() ? config.agent.spool_dir
+                                                           : default_state_dir(settings.node);
+    settings.stepd = options.stepd;
+    if (settings.stepd.empty())
+        settings.stepd = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "spurstepd").string();
+    SPUR_TRY(settings.controllers, find_controllers(options, config));
+    for (const auto& controller : settings.controllers)
+        settings.controller_list += (settings.controller_list.empty() ? "" : ",") + controller.text();
+
+    const auto& listen = options.listen.empty() ? config.agent.listen_addr : options.listen;
+    const bool local = config.auth.plugin == "auth/local";
+    settings.listen = {local ? "127.0.0.1" : "0.0.0.0", wire::agent_port};
+    if (!listen.empty()) {
+        SPUR_TRY(settings.listen, wire::Endpoint::parse(listen, wire::agent_port));
+    }
+    settings.advertise = options.advertise;
+
+    // Bind only where the cores that the controller gives away are the ones that are here.
+    const auto* const node = find_node(config, settings.node);
+    const bool real =
+        node == nullptr || (node->topology.cores() == hardware.cores() && node->topology.threads() == hardware.cpus());
+    settings.binds_cpus = real && !options.is_virtual;
+    return settings;
+}
+
+std::string serve_address(const Settings& settings, std::uint16_t port, const std::string& hostname) {
+    if (!settings.advertise.empty()) return settings.advertise;
+    auto endpoint = settings.listen;
+    endpoint.port = port;
+    if (listens_everywhere(endpoint.host)) endpoint.host = hostname;
+    return endpoint.text();
+}
+
+}  // namespace spur::agent

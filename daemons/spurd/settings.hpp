@@ -1,0 +1,37 @@
+// What spurd works with, from its options, its configuration and the environment.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/result.hpp"
+#include "daemons/common/wire/endpoint.hpp"
+#include "daemons/spurd/hardware.hpp"
+#include "daemons/spurd/options.hpp"
+
+namespace spur::agent {
+
+struct Settings {
+    std::string node;
+    std::string state_dir;
+    std::string stepd;
+    std::vector<wire::Endpoint> controllers;
+    std::string controller_list;  // the same as text
+    wire::Endpoint listen;
+    std::string advertise;  // empty: made from `listen` once the port is known
+    bool binds_cpus{true};
+};
+
+Result<Settings> make_settings(const Options& options, const Config& config, const Hardware& hardware);
+
+// The configuration of one node, or nullptr.
+const NodeConfig* find_node(const Config& config, const std::string& name);
+
+// A virtual node is what its configuration says, whatever the machine has.
+void pretend(const NodeConfig& node, Hardware& hardware);
+
+// What others are told: `advertise`, or where it listens with a name that means something elsewhere.
+std::string serve_address(const Settings& settings, std::uint16_t port, const std::string& hostname);
+
+}  // namespace spur::agent

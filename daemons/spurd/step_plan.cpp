@@ -1,0 +1,270 @@
+#include "daemons/spurd/step_plan.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/lexical.hpp"
+#include "core/pattern.hpp"
+#include "core/signal.hpp"
+#include "daemons/spurd/cpu_bind.hpp"
+
+namespace spur::agent {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, int>, 10> limit_names{{
+    {"AS", RLIMIT_AS},
+    {"CORE", RLIMIT_CORE},
+    {"CPU", RLIMIT_CPU},
+    {"DATA", RLIMIT_DATA},
+    {"FSIZE", RLIMIT_FSIZE},
+    {"MEMLOCK", RLIMIT_MEMLOCK},
+    {"NOFILE", RLIMIT_NOFILE},
+    {"NPROC", RLIMIT_NPROC},
+    {"RSS", RLIMIT_RSS},
+    {"STACK", RLIMIT_STACK},
+}};
+
+template <class Limits>
+void add_limits(const Limits& limits, step::StepSpec& spec) {
+    for (const auto& limit : limits) {
+        const auto found = std::ranges::find(limit_names, std::string_view{limit.name()},
+                                             [](const auto& entry) { return entry.first; });
+        if (found == limit_names.end()) continue;
+        spec.rlimits.push_back({static_cast<std::uint32_t>(found->second), limit.soft(), limit.hard()});
+    }
+}
+
+PatternValues pattern_values(const v1::JobLaunch& job, const NodeFacts& facts) {
+    PatternValues values;
+    values.job = job.job_id();
+    if (job.job().array_job_id() != 0) values.array_job = job.job().array_job_id();
+    if (job.job().has_array_task_id()) values.array_task = job.job().array_task_id();
+    values.node = facts.node.substr(0, facts.node.find('.'));
+    values.node_index = job.node_index();
+    values.user = job.user_name();
+    values.job_name = job.job().spec().name();
+    return values;
+}
+
+// What batch scripts and steps have in common.
+step::StepSpec plan_common(const v1::JobLaunch& job, const v1::NodeShare& share, const NodeSetup& setup,
+                           const std::string& directory) {
+    step::StepSpec spec;
+    spec.job = job.job_id();
+    spec.attempt = job.attempt();
+    spec.node = setup.facts.node;
+    spec.directory = directory;
+    spec.uid = job.uid();
+    spec.gid = job.gid();
+    spec.groups.assign(job.groups().begin(), job.groups().end());
+    if (spec.groups.empty()) spec.groups.push_back(job.gid());
+    spec.task_prolog = setup.policy.task_prolog();
+    spec.task_epilog = setup.policy.task_epilog();
+    spec.end_time = job.end_time();
+    if (spec.end_time != 0) spec.end_time += std::int64_t{setup.policy.over_time_min()} * 60;
+    spec.kill_wait_s = setup.policy.kill_wait_s();
+    if (const auto warning = WarningSignal::parse(job.signal()); !job.signal().empty() && warning) {
+        spec.warn_signal = static_cast<std::uint32_t>(warning->number);
+        spec.warn_before_s = warning->before_s;
+        spec.warn_batch_only = warning->batch_only;
+    }
+    spec.cpus = share.cpus();
+    spec.memory_mib = share.memory_mib();
+    spec.job_memory_mib = share.memory_mib();
+    if (setup.binds_cpus) spec.cpu_list = cpus_of_cores(setup.hardware, share.core_ids());
+    return spec;
+}
+
+void take_gpus(const GpuBinding& binding, step::StepSpec& spec) {
+    spec.device_allow = binding.device_allow;
+    spec.device_deny = binding.device_deny;
+}
+
+std::string label(const v1::JobLaunch& job, std::uint32_t step) {
+    return std::to_string(job.job_id()) + "." + step::step_name(step);
+}
+
+bool asks_for_login(const std::vector<std::string>& environment) {
+    return std::ranges::find(environment, "SLURM_GET_USER_ENV=1") != environment.end();
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> gpu_indexes(const v1::NodeShare& share) {
+    std::vector<std::uint32_t> indexes;
+    for (const auto& gres : share.gres())
+        if (gres.name() == "gpu") indexes.insert(indexes.end(), gres.index().begin(), gres.index().end());
+    std::ranges::sort(indexes);
+    return indexes;
+}
+
+step::StepSpec plan_batch(const v1::LaunchBatch& batch, const NodeSetup& setup, const std::string& directory) {
+    const auto& job = batch.job();
+    auto spec = plan_common(job, job.share(), setup, directory);
+    spec.step = step::batch_step;
+    spec.label = label(job, spec.step);
+    spec.work_dir = job.work_dir();
+    spec.umask = job.umask();
+    add_limits(job.rlimits(), spec);
+    spec.append = job.append();
+    const auto gpus = setup.gpus.bind(gpu_indexes(job.share()));
+    take_gpus(gpus, spec);
+    spec.argv.push_back(directory + "/" + std::string{step::script_name});
+    spec.argv.insert(spec.argv.end(), batch.argv().begin(), batch.argv().end());
+    spec.environment = batch_environment(batch, setup.facts, gpus.variables);
+    spec.load_user_environment = asks_for_login(spec.environment);
+
+    const auto values = pattern_values(job, setup.facts);
+    const std::string_view usual = values.array_task ? "slurm-%A_%a.out" : "slurm-%j.out";
+    auto& task = spec.tasks.emplace_back();
+    task.std_in = job.std_in().empty() ? "/dev/null" : expand_path(job.std_in(), values, job.work_dir());
+    task.std_out = expand_path(job.std_out().empty() ? usual : job.std_out(), values, job.work_dir());
+    task.std_err = job.std_err().empty() ? task.std_out : expand_path(job.std_err(), values, job.work_dir());
+    task.cpu_list = spec.cpu_list;
+    return spec;
+}
+
+namespace {
+
+const v1::NodeShare* find_share(const v1::StepCredential& credential, const std::string& node) {
+    for (const auto& share : credential.step().shares())
+        if (share.node() == node) return &share;
+    return nullptr;
+}
+
+struct TaskPlaces {
+    const StepView& view;
+    PatternValues values;
+    std::string work_dir;
+
+    std::string file(const std::string& pattern) const {
+        if (pattern.empty()) return {};
+        return pattern == "none" ? "/dev/null" : expand_path(pattern, values, work_dir);
+    }
+    void fill(step::TaskSpec& task) const {
+        task.std_in = file(view.launch.std_in());
+        task.std_out = file(view.launch.std_out());
+        task.std_err = file(view.launch.std_err());
+        if (!view.launch.pty() || task.id == 0) return;
+        // Only task 0 of a --pty step has a terminal; the others are cut off, as srun's manual says.
+        task.std_in = task.std_out = task.std_err = "/dev/null";
+    }
+};
+
+// --gpus-per-task and --gpu-bind: the part of the step's devices that one task sees. Nothing: all of them.
+std::vector<std::uint32_t> task_gpus(const v1::StepLaunch& launch, const std::vector<std::uint32_t>& all,
+                                     std::uint32_t local) {
+    std::string_view mode{launch.gpu_bind()};
+    if (mode.starts_with("verbose,")) mode.remove_prefix(8);
+    auto each = launch.gpus_per_task();
+    if (mode.starts_with("per_task:")) each = static_cast<std::uint32_t>(find_unsigned(mode.substr(9)).value_or(0));
+    if (mode == "none" || all.empty()) return {};
+    std::vector<std::uint32_t> own;
+    if (mode.starts_with("map_gpu:")) {
+        const auto places = split(mode.substr(8), ',');
+        const auto place = find_unsigned(places[local % places.size()]);
+        if (place && *place < all.size()) own.push_back(all[*place]);
+    } else if (mode.starts_with("single:")) {
+        const auto tasks_each = std::max<std::uint64_t>(find_unsigned(mode.substr(7)).value_or(1), 1);
+        own.push_back(all[local / tasks_each % all.size()]);
+    } else {
+        for (std::uint32_t i = 0; i < each; ++i) own.push_back(all[(std::size_t{local} * each + i) % all.size()]);
+    }
+    return own;
+}
+
+void add_task_gpus(const StepView& view, const NodeSetup& setup, std::uint32_t local, step::TaskSpec& task) {
+    const auto* const share = find_share(view.credential, setup.facts.node);
+    const auto own = task_gpus(view.launch, gpu_indexes(*share), local);
+    if (own.empty()) return;
+    const auto bound = setup.gpus.bind(own);
+    task.environment.insert(task.environment.end(), bound.variables.begin(), bound.variables.end());
+    task.environment.push_back(fmt::format("SLURM_STEP_GPUS={}", fmt::join(own, ",")));
+}
+
+Result<void> add_tasks(const StepView& view, const NodeSetup& setup, TaskPlaces& places, const Binding& binding,
+                       step::StepSpec& spec) {
+    const auto& layout = view.credential.layout(view.node);
+    std::uint32_t local = 0;
+    for (const auto id : layout.tasks()) {
+        auto& task = spec.tasks.emplace_back();
+        task.id = id;
+        task.environment = task_environment(id, local);
+        places.values.task = id;
+        places.fill(task);
+        if (local < binding.cpu_lists.size()) task.cpu_list = binding.cpu_lists[local];
+        add_task_gpus(view, setup, local, task);
+        if (view.launch.multi_prog_size() > 0) {
+            if (id >= static_cast<std::uint32_t>(view.launch.multi_prog_size()))
+                return fail(ErrorCode::invalid, "--multi-prog: task {} has no command line", id);
+            task.argv = {"/bin/sh", "-c", "exec " + view.launch.multi_prog(static_cast<int>(id))};
+        }
+        ++local;
+    }
+    return {};
+}
+
+std::vector<std::vector<std::uint32_t>> cores_of(const v1::NodeShare& share, const NodeSetup& setup) {
+    std::vector<std::vector<std::uint32_t>> cores;
+    if (!setup.binds_cpus) return cores;
+    for (const auto core : expand_numbers(share.core_ids())) {
+        if (core >= setup.hardware.core_cpus.size()) return {};
+        cores.push_back(setup.hardware.core_cpus[core]);
+    }
+    return cores;
+}
+
+}  // namespace
+
+Result<step::StepSpec> plan_step(const StepView& view, const NodeSetup& setup, const std::string& directory) {
+    const auto& job = view.credential.job();
+    const auto* const share = find_share(view.credential, setup.facts.node);
+    if (share == nullptr)
+        return fail(ErrorCode::denied, "the credential gives this step nothing on {}", setup.facts.node);
+    auto spec = plan_common(job, *share, setup, directory);
+    spec.step = view.credential.step().step_id();
+    spec.label = label(job, spec.step);
+    spec.work_dir = view.launch.work_dir().empty() ? job.work_dir() : view.launch.work_dir();
+    spec.umask = view.umask;
+    add_limits(view.launch.rlimits(), spec);
+    spec.append = view.launch.append();
+    spec.pty = view.launch.pty();
+    spec.rows = view.launch.window().rows();
+    spec.columns = view.launch.window().columns();
+    spec.unbuffered = view.launch.unbuffered();
+    spec.user_task_prolog = view.launch.task_prolog();
+    spec.user_task_epilog = view.launch.task_epilog();
+    spec.argv.assign(view.launch.argv().begin(), view.launch.argv().end());
+    if (spec.argv.empty() && view.launch.multi_prog_size() == 0)
+        return fail(ErrorCode::invalid, "the step has no command");
+    for (const auto& whole : job.shares())
+        if (whole.node() == setup.facts.node) spec.job_memory_mib = whole.memory_mib();
+    const auto limit = view.credential.step().time_limit_min();
+    if (limit != 0 && limit != 0xffffffff) {
+        const auto own_end = view.credential.issued() + std::int64_t{limit} * 60;
+        spec.end_time = spec.end_time == 0 ? own_end : std::min(spec.end_time, own_end);
+    }
+
+    const auto gpus = setup.gpus.bind(gpu_indexes(*share));
+    take_gpus(gpus, spec);
+    const auto binding =
+        bind_tasks({.mode = view.launch.cpu_bind(),
+                    .cores = cores_of(*share, setup),
+                    .tasks = static_cast<std::uint32_t>(view.credential.layout(view.node).tasks_size()),
+                    .cpus_per_task = std::max(view.credential.cpus_per_task(), 1U)});
+    spec.bind_verbose = binding.verbose;
+    spec.environment = step_environment(view, setup.facts, gpus.variables);
+    spec.environment.insert(spec.environment.end(), binding.variables.begin(), binding.variables.end());
+
+    TaskPlaces places{view, pattern_values(job, setup.facts), spec.work_dir};
+    places.values.step = spec.step;
+    places.values.node_index = static_cast<std::uint32_t>(view.node);
+    SPUR_CHECK(add_tasks(view, setup, places, binding, spec));
+    return spec;
+}
+
+}  // namespace spur::agent

@@ -1,0 +1,30 @@
+// From what the controller or srun asks to what a step daemon is told.
+#pragma once
+
+#include <string>
+
+#include "core/result.hpp"
+#include "daemons/spurd/environment.hpp"
+#include "daemons/spurd/gpus.hpp"
+#include "daemons/spurd/hardware.hpp"
+#include "daemons/spurstepd/spec.hpp"
+
+namespace spur::agent {
+
+// What this node adds to every step.
+struct NodeSetup {
+    NodeFacts facts;
+    Hardware hardware;
+    Gpus gpus;
+    bool binds_cpus{true};  // false: the node's cores are made up or shared with other nodes
+    v1::AgentPolicy policy;
+};
+
+// `directory` is the job's on this node, where the script already lies.
+step::StepSpec plan_batch(const v1::LaunchBatch& batch, const NodeSetup& setup, const std::string& directory);
+Result<step::StepSpec> plan_step(const StepView& view, const NodeSetup& setup, const std::string& directory);
+
+// The GPUs a share holds, as this node numbers them.
+std::vector<std::uint32_t> gpu_indexes(const v1::NodeShare& share);
+
+}  // namespace spur::agent

@@ -1,0 +1,169 @@
+#include "daemons/spurd/step_service.hpp"
+
+#include <ctime>
+#include <utility>
+#include <vector>
+
+#include "daemons/common/log/log.hpp"
+#include "daemons/spurd/credential.hpp"
+#include "spur/v1/agent.pb.h"
+
+namespace spur::agent {
+
+namespace {
+
+constexpr std::size_t most_queued_output = 4U << 20;
+constexpr std::uint64_t most_waiting_input = 1U << 20;
+
+}  // namespace
+
+// One srun. Its messages arrive on the wire's threads and are handed to the loop; what the step says goes back at once.
+class StepService::Client final : public StepClient, public std::enable_shared_from_this<Client> {
+public:
+    Client(NodeJobs& node_jobs, wire::Session stream) : jobs{node_jobs}, session{std::move(stream)} {}
+
+    void started(const step::Started& tasks) override {
+        v1::StepOutput message;
+        auto& out = *message.mutable_started();
+        out.mutable_tasks()->Assign(tasks.tasks.begin(), tasks.tasks.end());
+        out.mutable_pids()->Assign(tasks.pids.begin(), tasks.pids.end());
+        session.send_message(message);
+        running = true;
+        for (const auto& waiting : std::exchange(early, {})) obey(waiting);
+    }
+    void output(const step::Chunk& chunk) override {
+        v1::StepOutput message;
+        auto& out = *message.mutable_output();
+        out.set_task(chunk.task);
+        out.set_error_stream(chunk.error_stream);
+        out.set_data(std::string{chunk.data});
+        out.set_eof(chunk.eof);
+        session.send_message(message);
+    }
+    void input_taken(std::uint64_t bytes) override {
+        waiting_input -= std::min(bytes, waiting_input);
+        if (paused && waiting_input < most_waiting_input / 2) {
+            paused = false;
+            session.resume();
+        }
+    }
+    void task_exited(const step::TaskExit& task) override {
+        v1::StepOutput message;
+        message.mutable_exited()->set_task(task.task);
+        message.mutable_exited()->set_status(task.status);
+        message.mutable_exited()->set_oom(task.oom);
+        session.send_message(message);
+    }
+    void ended(std::uint32_t status) override {
+        v1::StepOutput message;
+        message.mutable_end()->set_exit_status(status);
+        finish(message);
+    }
+    void failed(const std::string& error) override {
+        log::warning("a step of uid {} was not started: {}", session.caller().uid, error);
+        v1::StepOutput message;
+        message.mutable_failed()->set_error(error);
+        finish(message);
+    }
+    [[nodiscard]] bool is_congested() const override { return session.queued_bytes() > most_queued_output; }
+
+    // [loop] Bytes that a step has not taken yet; srun is made to wait when there are too many.
+    void add_input(std::size_t bytes) {
+        waiting_input += bytes;
+        if (paused || waiting_input < most_waiting_input) return;
+        paused = true;
+        session.pause();
+    }
+
+    // [loop] What srun says after its launch. It may come before the step runs, even before the job is known here.
+    void hear(v1::StepInput message) {
+        if (message.has_input()) add_input(message.input().data().size());
+        if (running) return obey(message);
+        early.push_back(std::move(message));
+    }
+    void obey(const v1::StepInput& message) {
+        if (message.has_input()) {
+            const auto& input = message.input();
+            jobs.send_input(step, {.task = input.has_task() ? input.task() : spur::step::every_task,
+                                   .eof = input.eof(),
+                                   .data = input.data()});
+        }
+        if (message.has_signal()) jobs.send_signal(step, message.signal().signal());
+        if (message.has_window()) jobs.send_window(step, {message.window().rows(), message.window().columns()});
+    }
+
+    NodeJobs& jobs;
+    wire::Session session;
+    NodeJobs::StepId step;
+    bool launched{false}, running{false}, over{false}, keep{false};  // [loop]
+    std::vector<v1::StepInput> early;                                // [loop] for when it runs
+    std::uint64_t waiting_input{0};
+    bool paused{false};
+
+private:
+    void finish(const v1::StepOutput& message) {
+        over = true;
+        session.send_message(message);
+        session.close();
+    }
+};
+
+StepService::StepService(Loop& loop, NodeJobs& jobs, Facts facts)
+    : loop_{loop}, jobs_{jobs}, facts_{std::move(facts)} {}
+
+void StepService::serve(wire::RpcServer& server) {
+    server.stream("/spur.v1.Agent/RunStep", [this](wire::Session session) { open(std::move(session)); });
+    server.unary("/spur.v1.Agent/AgentStatus", [this](wire::Call call) {
+        loop_.post([this, call] {
+            v1::AgentStatusReply reply;
+            reply.set_text(facts_.status());
+            call.reply_with(reply);
+        });
+    });
+}
+
+void StepService::open(wire::Session session) {
+    const auto client = std::make_shared<Client>(jobs_, session);
+    session.on_message([this, client](std::string bytes) {
+        loop_.post([this, client, bytes = std::move(bytes)] {
+            v1::StepInput message;
+            if (!message.ParseFromString(bytes)) return client->failed("srun sent bytes that are not a StepInput");
+            if (!client->launched) {
+                if (!message.has_launch()) return client->failed("a step's first message must be its launch");
+                return launch(client, message.launch());
+            }
+            client->hear(std::move(message));
+        });
+    });
+    session.on_drained([this, client] {
+        loop_.post([this, client] {
+            if (client->launched) jobs_.client_ready(client->step);
+        });
+    });
+    session.on_closed([this, client](const std::optional<Error>&) {
+        loop_.post([this, client] {
+            if (client->launched && !client->over) jobs_.client_gone(client->step, client->keep);
+        });
+    });
+}
+
+void StepService::launch(const std::shared_ptr<Client>& client, const v1::StepLaunch& launch) {
+    const auto key = facts_.verify_key();
+    auto verified = verify_credential(
+        launch.credential(),
+        {.key = key, .node = facts_.node, .caller = client->session.caller().uid, .now = std::time(nullptr)});
+    if (!verified) return client->failed(verified.error().text);
+    if (!launch.node().empty() && launch.node() != facts_.node)
+        return client->failed(fmt::format("this is node {}, not {}", facts_.node, launch.node()));
+    client->launched = true;
+    client->keep = launch.keep_on_disconnect();
+    const auto& job = verified->credential.job();
+    client->step = {job.job_id(), job.attempt(), verified->credential.step().step_id()};
+    jobs_.run_step({.credential = std::move(verified->credential),
+                    .launch = launch,
+                    .node = verified->node,
+                    .launcher_address = client->session.peer().address,
+                    .client = client});
+}
+
+}  // namespace spur::agent

@@ -1,0 +1,34 @@
+// What spurd serves on its own port: srun starts steps and streams their stdio, anybody may ask how it is.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "daemons/common/wire/server.hpp"
+#include "daemons/spurd/loop.hpp"
+#include "daemons/spurd/node_jobs.hpp"
+
+namespace spur::agent {
+
+class StepService {
+public:
+    struct Facts {
+        std::string node;
+        std::function<std::string()> verify_key;  // [loop]
+        std::function<std::string()> status;      // [loop]
+    };
+    StepService(Loop& loop, NodeJobs& jobs, Facts facts);
+    void serve(wire::RpcServer& server);  // registers the handlers
+
+private:
+    class Client;
+    void open(wire::Session session);
+    void launch(const std::shared_ptr<Client>& client, const v1::StepLaunch& launch);
+
+    Loop& loop_;
+    NodeJobs& jobs_;
+    Facts facts_;
+};
+
+}  // namespace spur::agent

@@ -1,0 +1,72 @@
+// spurstepd - runs one job step: launches its tasks, holds their stdio, enforces its limits.
+//
+// Started by spurd only, in one of two ways: `spurstepd --zygote FD` waits for forks to be asked of it, and
+// `spurstepd --connection FD` is a single step. What follows describes the cgroup plugin; see step_arguments().
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "daemons/spurstepd/zygote.hpp"
+
+namespace {
+
+using namespace spur;
+
+struct Arguments {
+    int zygote{-1}, connection{-1};
+    step::CgroupOptions cgroup;
+};
+
+// Every argument is a word and its value; spurd writes them, so there is nobody to explain mistakes to.
+bool parse(int argc, char** argv, Arguments& arguments) {
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const std::string_view word{argv[i]};
+        const std::string value{argv[i + 1]};
+        if (word == "--zygote")
+            arguments.zygote = std::atoi(value.c_str());
+        else if (word == "--connection")
+            arguments.connection = std::atoi(value.c_str());
+        else if (word == "--cgroup-file")
+            arguments.cgroup.file = value;
+        else if (word == "--cgroup-type")
+            arguments.cgroup.type = value;
+        else if (word == "--node")
+            arguments.cgroup.node = value;
+        else if (word == "--cluster")
+            arguments.cgroup.cluster = value;
+        else if (word == "--state-dir")
+            arguments.cgroup.state_dir = value;
+        else if (word == "--option")
+            arguments.cgroup.options.emplace_back(value.substr(0, value.find('=')), value.substr(value.find('=') + 1));
+        else
+            return false;
+    }
+    return (arguments.zygote >= 0) != (arguments.connection >= 0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Arguments arguments;
+    if (!parse(argc, argv, arguments)) {
+        std::fputs("spurstepd is started by spurd and runs one job step; there is nothing to do for it here\n", stderr);
+        return 64;
+    }
+    close_range(4, ~0U, 0);  // spurd passes descriptor 3; whatever else it was started with is not ours to keep open
+    std::unique_ptr<step::CgroupPlugin> plugin;
+    if (!arguments.cgroup.file.empty()) {
+        auto loaded = step::CgroupPlugin::load(arguments.cgroup);
+        if (loaded)
+            plugin = *std::move(loaded);
+        else
+            std::fprintf(stderr, "spurstepd: steps run uncontained: %s\n", loaded.error().text.c_str());
+    }
+    step::keep_title_space(argc, argv);
+    auto connection =
+        arguments.zygote >= 0 ? step::serve_forks(arguments.zygote) : step::FrameSocket{arguments.connection};
+    if (!connection.is_open()) return 0;
+    // _exit: what the zygote's other children inherited alike is not this one's to tear down.
+    _exit(step::run_step(std::move(connection), plugin.get()));
+}

@@ -1,0 +1,99 @@
+#include "daemons/spurstepd/process_tree.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace spur::step {
+
+namespace {
+
+std::string read_proc(const std::string& path) {
+    std::string text;
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return text;
+    char buffer[4096];
+    for (ssize_t count; (count = read(fd, buffer, sizeof buffer)) > 0;)
+        text.append(buffer, static_cast<std::size_t>(count));
+    close(fd);
+    return text;
+}
+
+template <class Each>
+void each_number_in(const char* directory, Each each) {
+    DIR* const dir = opendir(directory);
+    if (dir == nullptr) return;
+    while (const auto* entry = readdir(dir)) {
+        pid_t number{};
+        const auto* const end = entry->d_name + std::strlen(entry->d_name);
+        if (std::from_chars(entry->d_name, end, number).ptr == end) each(number);
+    }
+    closedir(dir);
+}
+
+// The kernel keeps a list of children for each thread.
+void add_children(pid_t parent, std::vector<pid_t>& found) {
+    const auto tasks = "/proc/" + std::to_string(parent) + "/task";
+    each_number_in(tasks.c_str(), [&](pid_t thread) {
+        const auto text = read_proc(tasks + "/" + std::to_string(thread) + "/children");
+        const char* at = text.data();
+        const char* const end = at + text.size();
+        while (at < end) {
+            pid_t child{};
+            const auto [next, error] = std::from_chars(at, end, child);
+            if (error != std::errc{}) break;
+            found.push_back(child);
+            at = next + 1;
+        }
+    });
+}
+
+// "12 (a name) with) S 7 ...": the parent is the second word after the last parenthesis.
+pid_t parent_of(pid_t pid) {
+    const auto text = read_proc("/proc/" + std::to_string(pid) + "/stat");
+    const auto close_at = text.rfind(')');
+    if (close_at == std::string::npos || close_at + 4 > text.size()) return -1;
+    return static_cast<pid_t>(std::strtol(text.c_str() + close_at + 4, nullptr, 10));
+}
+
+// For kernels built without CONFIG_PROC_CHILDREN: look at every process there is.
+std::vector<pid_t> descendants_by_parent(pid_t root) {
+    std::vector<std::pair<pid_t, pid_t>> all;  // process, parent
+    each_number_in("/proc", [&](pid_t pid) { all.emplace_back(pid, parent_of(pid)); });
+    std::vector<pid_t> found{root};
+    for (std::size_t i = 0; i < found.size(); ++i)
+        for (const auto& [pid, parent] : all)
+            if (parent == found[i]) found.push_back(pid);
+    found.erase(found.begin());
+    return found;
+}
+
+bool kernel_lists_children() {
+    static const bool answer = access(("/proc/self/task/" + std::to_string(getpid()) + "/children").c_str(), R_OK) == 0;
+    return answer;
+}
+
+}  // namespace
+
+std::vector<pid_t> descendants(pid_t root) {
+    if (!kernel_lists_children()) return descendants_by_parent(root);
+    std::vector<pid_t> found;
+    add_children(root, found);
+    for (std::size_t i = 0; i < found.size(); ++i) add_children(found[i], found);
+    return found;
+}
+
+std::size_t signal_descendants(pid_t root, int signal) {
+    const auto all = descendants(root);
+    for (const auto pid : all) kill(pid, signal);
+    return all.size();
+}
+
+}  // namespace spur::step

@@ -1,0 +1,104 @@
+// Everything a step daemon needs to run one step's tasks on one node. spurd works it out, spurstepd carries it out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spur::step {
+
+inline constexpr std::uint32_t batch_step = 0xfffffffb;  // Slurm's numbers for steps with names
+inline constexpr std::uint32_t extern_step = 0xfffffffc;
+inline constexpr std::uint32_t interactive_step = 0xfffffffa;
+
+struct ResourceLimit {
+    std::uint32_t resource{};  // RLIMIT_*
+    std::uint64_t soft{};      // UINT64_MAX: infinite
+    std::uint64_t hard{};
+    bool operator==(const ResourceLimit&) const = default;
+};
+
+struct TaskSpec {
+    std::uint32_t id{};                    // in the step
+    std::vector<std::string> argv;         // empty: the step's
+    std::vector<std::string> environment;  // beside the step's
+    std::string std_in, std_out, std_err;  // files; empty: a stream to whoever started the step
+    std::string cpu_list;                  // Linux CPU numbers to bind to; empty: leave
+    bool operator==(const TaskSpec&) const = default;
+};
+
+struct StepSpec {
+    std::uint32_t job{}, attempt{}, step{};
+    std::string node;
+    std::string directory;  // the job's, on this node: socket and result of the step live there
+    std::string label;      // "12.batch", "12_3.0": what operators call it
+
+    std::uint32_t uid{}, gid{};
+    std::vector<std::uint32_t> groups;
+    std::string work_dir;
+    std::uint32_t umask{022};
+    std::vector<ResourceLimit> rlimits;
+    std::vector<std::string> argv;
+    std::vector<std::string> environment;  // KEY=VALUE; the last of a key counts
+    bool load_user_environment{false};     // from a login shell, under `environment`
+    std::string task_prolog, task_epilog;  // the site's, then the user's
+    std::string user_task_prolog, user_task_epilog;
+
+    std::vector<TaskSpec> tasks;
+    bool append{false};  // to files, instead of truncating them
+    bool pty{false};     // task 0 of the step gets a terminal
+    std::uint32_t rows{}, columns{};
+    bool unbuffered{false};  // lines are not held back until they are whole
+
+    std::int64_t end_time{};  // unix seconds; 0: none
+    std::uint32_t kill_wait_s{30};
+    std::uint32_t warn_signal{}, warn_before_s{};  // sent so long before end_time; 0: none
+    bool warn_batch_only{false};                   // to the batch shell alone
+
+    std::uint32_t cpus{};
+    std::uint64_t memory_mib{};      // the step's; 0: no limit
+    std::uint64_t job_memory_mib{};  // the job's on this node
+    std::string cpu_list;            // all the step may use; empty: any
+    std::vector<std::string> device_allow, device_deny;
+    bool bind_verbose{false};  // each task tells on stderr what it was bound to
+
+    [[nodiscard]] bool is_batch() const { return step == batch_step; }
+    bool operator==(const StepSpec&) const = default;
+};
+
+std::string encode(const StepSpec& spec);
+// Nothing if the bytes are not what encode() makes.
+std::optional<StepSpec> decode_spec(std::string_view bytes);
+
+struct Usage {
+    std::uint64_t user_us{}, system_us{};
+    std::uint64_t max_rss_kib{};
+    std::uint64_t read_bytes{}, write_bytes{};
+    bool operator==(const Usage&) const = default;
+};
+
+// How a step ended on this node; also what stays in the job's directory until the controller has heard of it.
+struct StepResult {
+    std::uint32_t job{}, attempt{}, step{};
+    std::uint32_t status{};     // wait status: the highest of its tasks
+    bool launch_failed{false};  // nothing was run; `error` says why
+    bool oom{false};
+    bool timed_out{false};
+    std::int64_t time{};
+    std::string error;
+    Usage usage;
+    bool operator==(const StepResult&) const = default;
+};
+
+std::string encode(const StepResult& result);
+std::optional<StepResult> decode_result(std::string_view bytes);
+
+// File names in the job's directory.
+std::string step_name(std::uint32_t step);                       // "batch", "0"
+std::string socket_name(std::uint32_t step);                     // "batch.sock"
+std::string result_name(std::uint32_t step);                     // "batch.result"
+inline constexpr std::string_view script_name = "slurm_script";  // what $0 of a batch script ends in
+
+}  // namespace spur::step

@@ -1,0 +1,331 @@
+#include "daemons/spurstepd/step_daemon.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "daemons/spurstepd/program.hpp"
+
+namespace spur::step {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t launch_failed_status = 53;  // what Slurm's listings show for it: 0:53
+constexpr auto leftover_pause = 100ms;              // between rounds of SIGKILL
+constexpr auto unkillable_after = 60s;
+constexpr auto longest_wait = 60s;  // the wall clock may jump: look at it at least this often
+constexpr std::size_t output_backlog = 1U << 20;
+
+std::int64_t unix_now() { return std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()); }
+
+std::uint64_t microseconds(const timeval& time) {
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_usec);
+}
+
+}  // namespace
+
+StepDaemon::StepDaemon(StepSpec spec, FrameSocket connection, const CgroupPlugin* plugin)
+    : spec_{std::move(spec)}, connection_{std::move(connection)}, containment_{plugin, spec_}, files_{spec_} {
+    result_.job = spec_.job;
+    result_.attempt = spec_.attempt;
+    result_.step = spec_.step;
+    for (std::size_t i = 0; i < spec_.tasks.size(); ++i) {
+        auto& task = tasks_.emplace_back();
+        task.id = spec_.tasks[i].id;
+        task.index = i;
+    }
+}
+
+void StepDaemon::run() {
+    greet();
+    auto ready = prepare();
+    if (ready) ready = launch();
+    if (!ready) {
+        result_.launch_failed = true;
+        result_.status = launch_failed_status;
+        result_.error = ready.error().text;
+        containment_.signal_all(SIGKILL);
+    }
+    if (ready) {
+        read_connection();  // what came on the heels of the spec is in the buffer already, where poll() does not see it
+        loop();
+    }
+    finish();
+}
+
+Result<void> StepDaemon::prepare() {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    std::signal(SIGPIPE, SIG_IGN);
+    sigset_t children;
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &children, nullptr);
+    child_events_ = Descriptor{signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK)};
+    if (!child_events_) return fail(ErrorCode::unavailable, "signalfd: {}", std::strerror(errno));
+    if (chdir(spec_.directory.c_str()) != 0)
+        return fail(ErrorCode::not_found, "{}: {}", spec_.directory, std::strerror(errno));
+    listen();
+    if (auto made = containment_.prepare(spec_); !made) log('2', "running uncontained: " + made.error().text);
+    return {};
+}
+
+// ---- starting ------------------------------------------------------------------------------------------------------
+
+Result<void> StepDaemon::launch() {
+    Environment environment;
+    if (spec_.load_user_environment) {
+        if (const auto login = login_environment(spec_, containment_))
+            environment.put_all(*login);
+        else
+            log('2', "the user's environment could not be loaded: " + login.error().text);
+    }
+    environment.put_all(spec_.environment);
+    for (auto& task : tasks_) SPUR_CHECK(start_task(task, environment));
+    started_ = true;
+    Started started;
+    for (const auto& task : tasks_) {
+        started.tasks.push_back(task.id);
+        started.pids.push_back(static_cast<std::uint32_t>(task.pid));
+    }
+    send(FrameType::started, encode(started));
+    return {};
+}
+
+Result<void> StepDaemon::start_task(Task& task, const Environment& environment) {
+    const auto& spec = spec_.tasks[task.index];
+    SPUR_TRY(auto streams, open_streams(spec_, spec, files_));
+    if (notice_fd_ < 0 && !spec.std_err.empty()) notice_fd_ = streams.err_fd;
+
+    Program program;
+    program.argv = spec.argv.empty() ? spec_.argv : spec.argv;
+    if (program.argv.empty()) return fail(ErrorCode::invalid, "task {} has no command", task.id);
+    program.environment = environment;
+    program.environment.put_all(spec.environment);
+    program.in = streams.in_fd;
+    program.out = streams.out_fd;
+    program.err = streams.err_fd;
+    program.terminal = streams.terminal;
+    program.cpu_list = spec.cpu_list;
+    if (spec_.bind_verbose) program.bind_label = fmt::format("{}, task {:2} {:2}", spec_.node, task.id, task.index);
+    program.prologs = {spec_.task_prolog, spec_.user_task_prolog};
+    SPUR_TRY(task.pid, start(program, spec_, containment_));
+    task.state = Task::State::running;
+
+    streams.close_task_ends();
+    const bool whole_lines = !spec_.unbuffered && !streams.terminal;
+    if (streams.terminal) task.terminal = streams.from_out.get();
+    task.input.open(std::move(streams.to_task), streams.terminal);
+    task.output.open(std::move(streams.from_out), whole_lines);
+    task.error.open(std::move(streams.from_err), whole_lines);
+    return {};
+}
+
+// Runs as the user after the task, like its prolog; what it prints is lost, as in Slurm.
+void StepDaemon::start_epilog(Task& task) {
+    task.state = Task::State::done;
+    const auto& scripts = {spec_.user_task_epilog, spec_.task_epilog};
+    std::string command;
+    for (const auto& script : scripts)
+        if (!script.empty()) command.append(command.empty() ? "" : "; ").append("'" + script + "'");
+    if (command.empty() || kill_at_) return;
+    const Descriptor null{open("/dev/null", O_RDWR | O_CLOEXEC)};
+    Program program;
+    program.argv = {"/bin/sh", "-c", command};
+    program.environment.put_all(spec_.environment);
+    program.environment.put_all(spec_.tasks[task.index].environment);
+    program.environment.set("SLURM_SCRIPT_CONTEXT", "epilog_task");
+    program.in = program.out = program.err = null.get();
+    const auto pid = start(program, spec_, containment_);
+    if (!pid) return log('2', "task epilog: " + pid.error().text);
+    task.pid = *pid;
+    task.state = Task::State::epilog;
+}
+
+// ---- the loop ------------------------------------------------------------------------------------------------------
+
+bool StepDaemon::all_tasks_done() const {
+    return std::ranges::all_of(tasks_, [](const Task& task) { return task.state == Task::State::done; });
+}
+
+// Whatever lives on below a task that has ended is a child of ours: no children, nothing left of the step.
+bool StepDaemon::has_children() {
+    pid_t pid{};
+    do pid = waitpid(-1, nullptr, WNOHANG);
+    while (pid > 0);
+    return pid == 0;
+}
+
+void StepDaemon::loop() {
+    reap();
+    while (true) {
+        if (all_tasks_done()) {
+            if (!has_children()) return;
+            clear_leftovers();
+            if (gone_by_ && Clock::now() > *gone_by_) {
+                result_.error = "processes of the step could not be killed";
+                return;
+            }
+        }
+        wait_once();
+    }
+}
+
+void StepDaemon::clear_leftovers() {
+    if (!gone_by_) gone_by_ = Clock::now() + unkillable_after;
+    if (suspended_) resume();
+    containment_.signal_all(SIGKILL);
+}
+
+int StepDaemon::wait_ms() const {
+    auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(longest_wait);
+    const auto no_longer_than = [&](std::chrono::milliseconds limit) { wait = std::clamp(limit, 0ms, wait); };
+    const auto until = [&](const std::optional<Clock::time_point>& moment) {
+        if (moment) no_longer_than(std::chrono::ceil<std::chrono::milliseconds>(*moment - Clock::now()));
+    };
+    until(kill_at_);
+    until(stop_at_);
+    if (gone_by_) no_longer_than(leftover_pause);
+    if (spec_.end_time != 0 && !suspended_ && !kill_at_) {
+        const auto now = unix_now();
+        no_longer_than(std::chrono::seconds{spec_.end_time - now});
+        if (spec_.warn_signal != 0 && !warned_)
+            no_longer_than(std::chrono::seconds{spec_.end_time - spec_.warn_before_s - now});
+    }
+    return static_cast<int>(wait.count());
+}
+
+void StepDaemon::add_streams(std::vector<pollfd>& waits, std::vector<std::pair<Task*, int>>& owners) {
+    const auto add = [&](Task& task, int stream, int fd, short events) {
+        waits.push_back({fd, events, 0});
+        owners.emplace_back(&task, stream);
+    };
+    const bool forwards = discards_ || (connection_.is_open() && connection_.unsent() < output_backlog);
+    for (auto& task : tasks_) {
+        if (forwards && task.output.is_open()) add(task, 1, task.output.fd(), POLLIN);
+        if (forwards && task.error.is_open()) add(task, 2, task.error.fd(), POLLIN);
+        if (task.input.is_waiting()) add(task, 0, task.input.fd(), POLLOUT);
+    }
+}
+
+void StepDaemon::wait_once() {
+    std::vector<pollfd> waits{{child_events_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+    std::vector<std::pair<Task*, int>> owners;
+    const short wanted = connection_.unsent() > 0 ? POLLIN | POLLOUT : POLLIN;
+    waits.push_back({connection_.fd(), wanted, 0});  // -1 is ignored by poll
+    const auto first_stream = waits.size();
+    add_streams(waits, owners);
+    if (poll(waits.data(), waits.size(), wait_ms()) < 0 && errno != EINTR) return;
+
+    for (std::size_t i = 0; i < owners.size(); ++i)
+        if (waits[first_stream + i].revents != 0) serve(waits[first_stream + i], *owners[i].first, owners[i].second);
+    if (waits[2].revents & POLLOUT && !connection_.flush()) drop_connection();
+    if (waits[2].revents & (POLLIN | POLLHUP | POLLERR)) read_connection();
+    if (waits[1].revents != 0) accept_connection();
+    if (waits[0].revents != 0) reap();
+    check_time();
+}
+
+void StepDaemon::serve(const pollfd&, Task& task, int stream) {
+    const bool error_stream = stream == 2;
+    const auto onward = [&](std::string_view data, bool eof) { forward(task, error_stream, data, eof); };
+    if (stream == 1) task.output.pump(onward);
+    if (stream == 2) task.error.pump(onward);
+    if (stream == 0)
+        if (const auto bytes = task.input.pump(); bytes > 0) send(FrameType::input_taken, encode(InputTaken{bytes}));
+}
+
+void StepDaemon::reap() {
+    signalfd_siginfo info;
+    while (read(child_events_.get(), &info, sizeof info) == sizeof info) {
+    }
+    int status{};
+    while (const auto pid = waitpid(-1, &status, WNOHANG)) {
+        if (pid < 0) break;
+        const auto task = std::ranges::find(tasks_, pid, &Task::pid);
+        if (task == tasks_.end() || task->state == Task::State::done) continue;
+        if (task->state == Task::State::epilog) {
+            task->state = Task::State::done;
+            continue;
+        }
+        task->status = static_cast<std::uint32_t>(status);
+        task->input.close();
+        result_.status = std::max(result_.status, task->status);
+        const bool oom = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && containment_.has_oom_kill();
+        send(FrameType::task_exit, encode(TaskExit{task->id, task->status, oom}));
+        start_epilog(*task);
+    }
+}
+
+void StepDaemon::check_time() {
+    const auto now = Clock::now();
+    if (kill_at_ && now >= *kill_at_) {
+        kill_at_ = now + leftover_pause;
+        containment_.signal_all(SIGKILL);
+        if (!gone_by_) gone_by_ = now + unkillable_after;
+    }
+    if (stop_at_ && now >= *stop_at_) {
+        stop_at_.reset();
+        containment_.stop_all(true);
+    }
+    if (spec_.end_time == 0 || suspended_ || kill_at_) return;
+    const auto wall = unix_now();
+    if (spec_.warn_signal != 0 && !warned_ && wall >= spec_.end_time - spec_.warn_before_s) warn_tasks();
+    if (wall >= spec_.end_time) end(EndOrder{.tell = true, .because = "DUE TO TIME LIMIT", .timed_out = true});
+}
+
+// ---- finishing -----------------------------------------------------------------------------------------------------
+
+void StepDaemon::finish() {
+    for (auto& task : tasks_) {
+        const auto drain = [&](OutputStream& stream, bool error_stream) {
+            const auto onward = [&](std::string_view data, bool eof) { forward(task, error_stream, data, eof); };
+            // Every writer is dead: what is in the pipe is all there will be.
+            for (int round = 0; stream.is_open() && round < 1000; ++round) {
+                pollfd wait{stream.fd(), POLLIN, 0};
+                if (poll(&wait, 1, 0) <= 0) break;
+                stream.pump(onward);
+            }
+            stream.finish(onward);
+        };
+        drain(task.output, false);
+        drain(task.error, true);
+    }
+    rusage all{};
+    getrusage(RUSAGE_CHILDREN, &all);
+    result_.usage = {microseconds(all.ru_utime), microseconds(all.ru_stime), static_cast<std::uint64_t>(all.ru_maxrss),
+                     static_cast<std::uint64_t>(all.ru_inblock) * 512,
+                     static_cast<std::uint64_t>(all.ru_oublock) * 512};
+    containment_.read_usage(result_.usage);
+    result_.oom = containment_.has_oom_kill();
+    result_.time = unix_now();
+    containment_.remove();
+    write_result();
+    unlink(socket_name(spec_.step).c_str());
+    send(FrameType::finished, encode(result_));
+    for (int round = 0; connection_.is_open() && connection_.unsent() > 0 && round < 100; ++round) {
+        pollfd wait{connection_.fd(), POLLOUT, 0};
+        if (poll(&wait, 1, 100) > 0 && !connection_.flush()) drop_connection();
+    }
+}
+
+// In one write: a torn file could only come from a crash of the machine, and then the step is lost anyway.
+void StepDaemon::write_result() const {
+    const auto bytes = encode(result_);
+    const int fd = open(result_name(spec_.step).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0) return;
+    [[maybe_unused]] const auto written = write(fd, bytes.data(), bytes.size());
+    close(fd);
+}
+
+}  // namespace spur::step

@@ -1,0 +1,92 @@
+// The life of one step on one node: starts its tasks, moves their bytes, enforces its limits, and ends when the last
+// process has gone. One thread, one loop. It needs spurd to be told things, not to live.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "daemons/spurstepd/containment.hpp"
+#include "daemons/spurstepd/environment.hpp"
+#include "daemons/spurstepd/frame.hpp"
+#include "daemons/spurstepd/spec.hpp"
+#include "daemons/spurstepd/task.hpp"
+
+struct pollfd;
+
+namespace spur::step {
+
+class StepDaemon {
+public:
+    // `connection` is spurd's; `plugin` may be null.
+    StepDaemon(StepSpec spec, FrameSocket connection, const CgroupPlugin* plugin);
+
+    // Runs the step to its end. The result is in the job's directory when this returns.
+    void run();
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    // starting and finishing
+    Result<void> prepare();
+    Result<void> launch();
+    Result<void> start_task(Task& task, const Environment& environment);
+    void start_epilog(Task& task);
+    void finish();
+    void write_result() const;
+    [[nodiscard]] bool all_tasks_done() const;
+    [[nodiscard]] static bool has_children();
+
+    // the loop
+    void loop();
+    void wait_once();
+    [[nodiscard]] int wait_ms() const;
+    void add_streams(std::vector<pollfd>& waits, std::vector<std::pair<Task*, int>>& owners);
+    void serve(const pollfd& ready, Task& task, int stream);
+    void reap();
+    void check_time();
+    void clear_leftovers();
+
+    // spurd
+    void greet();
+    void listen();
+    void accept_connection();
+    void read_connection();
+    void obey(const Frame& frame);
+    void drop_connection();
+    void send(FrameType type, const std::string& payload);
+    void forward(const Task& task, bool error_stream, std::string_view data, bool eof);
+    void log(char level, const std::string& text);
+
+    // what it is told to do
+    void signal_step(const SignalOrder& order);
+    void end(const EndOrder& order);
+    void suspend();
+    void resume();
+    void set_limit(std::int64_t end_time);
+    void take_input(const Chunk& chunk);
+    void resize(const WindowSize& size);
+    void tell(std::string_view because);
+    void warn_tasks();
+
+    StepSpec spec_;
+    FrameSocket connection_;
+    Containment containment_;
+    OutputFiles files_;
+    std::vector<Task> tasks_;
+    StepResult result_;
+    Descriptor listener_, child_events_;
+    int notice_fd_{-1};  // a file that messages about the step go to
+    bool started_{false}, discards_{false}, warned_{false}, suspended_{false}, told_{false};
+
+    std::optional<Clock::time_point> kill_at_;  // ending: SIGKILL is due
+    std::optional<Clock::time_point> stop_at_;  // suspending: SIGTSTP was sent, everything stops at
+    std::optional<Clock::time_point> gone_by_;  // everything was killed: what is left by then is unkillable
+    std::int64_t suspended_since_{};
+};
+
+}  // namespace spur::step

@@ -1,0 +1,215 @@
+// The step daemon's dealings with spurd: the connection, and what it is told to do.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "daemons/spurstepd/step_daemon.hpp"
+
+namespace spur::step {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto stop_delay = 1s;  // between SIGTSTP, which a program may handle, and SIGSTOP
+
+std::int64_t unix_now() { return std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()); }
+
+std::string local_time() {
+    const auto now = static_cast<time_t>(unix_now());
+    tm parts{};
+    localtime_r(&now, &parts);
+    char text[32];
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+    return text;
+}
+
+}  // namespace
+
+// ---- the connection ------------------------------------------------------------------------------------------------
+
+void StepDaemon::greet() {
+    send(FrameType::hello, encode(Hello{spec_.job, spec_.attempt, spec_.step, spec_.uid,
+                                        static_cast<std::uint32_t>(getpid()), started_}));
+}
+
+// A restarted spurd finds the step by this socket. The name is relative: the path may be longer than a socket's
+// address.
+void StepDaemon::listen() {
+    const auto name = socket_name(spec_.step);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, name.c_str(), sizeof address.sun_path - 1);
+    unlink(name.c_str());
+    listener_ = Descriptor{socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    const auto before = umask(0177);
+    const bool bound = listener_ && bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+                       ::listen(listener_.get(), 4) == 0;
+    umask(before);
+    if (!bound) log('2', std::string{"a restarted spurd will not find this step: "} + std::strerror(errno));
+}
+
+void StepDaemon::accept_connection() {
+    FrameSocket caller{accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+    if (!caller.is_open()) return;
+    ucred who{};
+    socklen_t length = sizeof who;
+    if (getsockopt(caller.fd(), SOL_SOCKET, SO_PEERCRED, &who, &length) != 0 || (who.uid != 0 && who.uid != geteuid()))
+        return;
+    connection_ = std::move(caller);
+    greet();
+}
+
+void StepDaemon::drop_connection() { connection_.close(); }
+
+void StepDaemon::read_connection() {
+    if (!connection_.is_open()) return;
+    if (connection_.receive() == FrameSocket::Read::closed) return drop_connection();
+    while (connection_.is_open()) {
+        const auto frame = connection_.next();
+        if (!frame) break;
+        obey(*frame);
+    }
+    if (connection_.is_broken()) drop_connection();
+}
+
+void StepDaemon::send(FrameType type, const std::string& payload) {
+    if (connection_.is_open() && !connection_.send(type, payload)) drop_connection();
+}
+
+void StepDaemon::forward(const Task& task, bool error_stream, std::string_view data, bool eof) {
+    if (discards_ || (data.empty() && !eof)) return;
+    send(FrameType::output, encode(Chunk{task.id, error_stream, eof, data}));
+}
+
+void StepDaemon::log(char level, const std::string& text) { send(FrameType::log, level + text); }
+
+void StepDaemon::obey(const Frame& frame) {
+    switch (frame.type) {
+        case FrameType::signal:
+            if (const auto order = decode_signal(frame.payload)) signal_step(*order);
+            break;
+        case FrameType::end:
+            if (const auto order = decode_end(frame.payload)) end(*order);
+            break;
+        case FrameType::suspend:
+            suspend();
+            break;
+        case FrameType::resume:
+            resume();
+            break;
+        case FrameType::limit:
+            if (const auto order = decode_limit(frame.payload)) set_limit(order->end_time);
+            break;
+        case FrameType::input:
+            if (const auto chunk = decode_chunk(frame.payload)) take_input(*chunk);
+            break;
+        case FrameType::window:
+            if (const auto size = decode_window(frame.payload)) resize(*size);
+            break;
+        case FrameType::discard:
+            discards_ = true;
+            break;
+        default:
+            break;  // a newer spurd may know more than we do
+    }
+}
+
+// ---- orders --------------------------------------------------------------------------------------------------------
+
+void StepDaemon::signal_step(const SignalOrder& order) {
+    const auto number = static_cast<int>(order.signal);
+    if (number < 0 || number >= NSIG) return;
+    if (order.target == SignalOrder::Target::everything) return containment_.signal_all(number);
+    for (const auto& task : tasks_) {
+        if (task.state != Task::State::running) continue;
+        kill(order.target == SignalOrder::Target::leaders ? task.pid : -task.pid, number);
+    }
+}
+
+// SIGCONT and SIGTERM now, SIGKILL once the wait is over. A second order may shorten the wait, never lengthen it.
+void StepDaemon::end(const EndOrder& order) {
+    if (order.timed_out && !kill_at_) result_.timed_out = true;
+    if (order.tell) tell(order.because);
+    const auto wait = std::chrono::seconds{order.has_wait ? order.wait_s : spec_.kill_wait_s};
+    const auto deadline = Clock::now() + wait;
+    if (kill_at_) {
+        kill_at_ = std::min(*kill_at_, deadline);
+        return;
+    }
+    kill_at_ = deadline;
+    stop_at_.reset();
+    if (suspended_) resume();
+    containment_.signal_all(SIGCONT);
+    if (wait > 0s) containment_.signal_all(SIGTERM);
+}
+
+void StepDaemon::tell(std::string_view because) {
+    if (told_ || all_tasks_done()) return;
+    told_ = true;
+    auto line =
+        std::string{"slurmstepd: error: *** "} + (spec_.is_batch() ? "JOB " : "STEP ") + std::to_string(spec_.job);
+    if (!spec_.is_batch()) line.append(".").append(step_name(spec_.step));
+    line.append(" ON ").append(spec_.node).append(" CANCELLED AT ").append(local_time());
+    if (!because.empty()) line.append(" ").append(because);
+    line.append(" ***\n");
+    if (notice_fd_ >= 0) {
+        [[maybe_unused]] const auto written = write(notice_fd_, line.data(), line.size());
+    } else if (!tasks_.empty()) {
+        forward(tasks_.front(), true, line, false);
+    }
+}
+
+void StepDaemon::suspend() {
+    if (suspended_ || kill_at_) return;
+    suspended_ = true;
+    suspended_since_ = unix_now();
+    containment_.signal_all(SIGTSTP);
+    stop_at_ = Clock::now() + stop_delay;
+}
+
+void StepDaemon::resume() {
+    if (!suspended_) return;
+    suspended_ = false;
+    stop_at_.reset();
+    containment_.stop_all(false);
+    containment_.signal_all(SIGCONT);
+    if (spec_.end_time != 0) spec_.end_time += unix_now() - suspended_since_;
+}
+
+void StepDaemon::set_limit(std::int64_t end_time) {
+    spec_.end_time = end_time;
+    if (end_time == 0 || unix_now() < end_time - spec_.warn_before_s) warned_ = false;
+}
+
+void StepDaemon::warn_tasks() {
+    warned_ = true;
+    if (spec_.warn_batch_only != spec_.is_batch()) return;  // B: the batch shell alone; otherwise all steps but it
+    signal_step({spec_.warn_signal, spec_.is_batch() ? SignalOrder::Target::leaders : SignalOrder::Target::tasks});
+}
+
+void StepDaemon::take_input(const Chunk& chunk) {
+    std::uint64_t taken = 0;
+    bool wanted = false;
+    for (auto& task : tasks_) {
+        if (chunk.task != every_task && chunk.task != task.id) continue;
+        wanted = true;
+        taken = std::max(taken, task.input.add(chunk.data, chunk.eof));
+    }
+    if (!wanted) taken = chunk.data.size();
+    if (taken > 0) send(FrameType::input_taken, encode(InputTaken{taken}));
+}
+
+void StepDaemon::resize(const WindowSize& size) {
+    for (const auto& task : tasks_)
+        if (task.terminal >= 0 && task.output.is_open()) set_window(task.terminal, size.rows, size.columns);
+}
+
+}  // namespace spur::step

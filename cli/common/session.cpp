@@ -1,0 +1,79 @@
+// A command's conversation with the controller.
+#include "cli/common/session.hpp"
+
+#include "cli/common/credentials.hpp"
+#include "core/lexical.hpp"
+
+namespace spur::cli {
+namespace {
+
+constexpr std::string_view no_contact = "Unable to contact slurm controller (connect failure)";
+constexpr std::string_view timed_out = "Socket timed out on send/recv operation";
+constexpr std::string_view not_authentic = "Protocol authentication error";
+
+std::string endpoint_list(const Cluster& cluster) {
+    std::string text;
+    for (const auto& endpoint : cluster.controllers) text += (text.empty() ? "" : ", ") + endpoint.text();
+    return text;
+}
+
+}  // namespace
+
+void Failure::print_details(const Console& console) const {
+    for (const auto& line : details) console.error("{}", line);
+}
+
+// The controller's sentence may have several lines: what it is about first, Slurm's name for it last.
+Failure to_failure(const Error& error) {
+    Failure failure;
+    failure.code = error.code;
+    for (const auto line : split(error.text, '\n'))
+        if (!line.empty()) failure.details.emplace_back(line);
+    if (!failure.details.empty()) {
+        failure.text = std::move(failure.details.back());
+        failure.details.pop_back();
+    }
+    return failure;
+}
+
+Failure to_failure(const wire::RpcError& error, const Cluster& cluster) {
+    switch (error.status) {
+        case wire::Status::unavailable:
+            return {std::string(no_contact),
+                    {fmt::format("{} (controller {}, from {})", error.text, endpoint_list(cluster), cluster.source)},
+                    ErrorCode::unavailable};
+        case wire::Status::deadline_exceeded:
+            return {std::string(timed_out), {error.text}, ErrorCode::unavailable};
+        case wire::Status::unauthenticated:
+            return {std::string(not_authentic), {error.text}, ErrorCode::denied};
+        default:
+            return to_failure(static_cast<const Error&>(error));
+    }
+}
+
+Session::Session(Cluster cluster, std::shared_ptr<wire::CredentialSource> credentials)
+    : cluster_(std::move(cluster)), credentials_(std::move(credentials)) {
+    wire::ChannelOptions options;
+    options.endpoints = cluster_.controllers;
+    options.tls = cluster_.tls;
+    options.credentials = credentials_;
+    channel_ = std::make_unique<wire::Channel>(std::move(options));
+}
+
+Answer<Session> Session::open(const std::string& controller) {
+    auto cluster = find_cluster(controller);
+    if (!cluster) return std::unexpected(to_failure(cluster.error()));
+    auto credentials = open_credentials(*cluster);
+    if (!credentials) return std::unexpected(to_failure(credentials.error()));
+    return Session(std::move(*cluster), std::move(*credentials));
+}
+
+wire::Channel Session::agent_channel(const wire::Endpoint& agent) const {
+    wire::ChannelOptions options;
+    options.endpoints = {agent};
+    options.tls = cluster_.tls;
+    options.credentials = credentials_;
+    return wire::Channel(std::move(options));
+}
+
+}  // namespace spur::cli

@@ -1,0 +1,65 @@
+// A command's conversation with the controller.
+#pragma once
+
+#include "cli/common/cluster.hpp"
+#include "cli/common/console.hpp"
+#include "daemons/common/wire/client.hpp"
+#include "spur/v1/controller.pb.h"
+
+#include <chrono>
+#include <expected>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spur::cli {
+
+// Why a request failed, in the words Slurm's users and their scripts know, and what else there is to say.
+struct Failure {
+    std::string text;                  // "Invalid job id specified"
+    std::vector<std::string> details;  // lines that explain it, printed before it
+    ErrorCode code{ErrorCode::internal};
+    bool immediately{false};  // it could not be had at once, and the user did not want to wait
+
+    void print_details(const Console& console) const;
+};
+template <class T>
+using Answer = std::expected<T, Failure>;
+
+Failure to_failure(const wire::RpcError& error, const Cluster& cluster);
+Failure to_failure(const Error& error);
+
+class Session {
+public:
+    static Answer<Session> open(const std::string& controller = {});
+
+    // call<v1::PingReply>("Ping", request). `idempotent`: asking twice is harmless.
+    template <class Reply, class Request>
+    Answer<Reply> call(std::string_view method, const Request& request, wire::CallOptions options = read_options()) {
+        auto reply = wire::call<Reply>(*channel_, "/spur.v1.Controller/" + std::string(method), request, options);
+        if (!reply) return std::unexpected(to_failure(reply.error(), cluster_));
+        return std::move(*reply);
+    }
+
+    static wire::CallOptions read_options() {
+        return {.timeout = std::chrono::seconds(30), .idempotent = true, .metadata = {}};
+    }
+    static wire::CallOptions write_options() {
+        return {.timeout = std::chrono::seconds(60), .idempotent = false, .metadata = {}};
+    }
+
+    const Cluster& cluster() const { return cluster_; }
+    wire::Channel& channel() { return *channel_; }
+    // A channel to an agent, with the same credentials.
+    wire::Channel agent_channel(const wire::Endpoint& agent) const;
+
+private:
+    Session(Cluster cluster, std::shared_ptr<wire::CredentialSource> credentials);
+
+    Cluster cluster_;
+    std::shared_ptr<wire::CredentialSource> credentials_;
+    std::unique_ptr<wire::Channel> channel_;
+};
+
+}  // namespace spur::cli

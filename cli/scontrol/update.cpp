@@ -1,0 +1,327 @@
+// scontrol update, create and delete.
+#include "cli/scontrol/update.hpp"
+
+#include "core/array_spec.hpp"
+#include "core/lexical.hpp"
+
+#include <optional>
+
+namespace spur::cli::scontrol {
+namespace {
+
+struct Setting {
+    std::string key;    // as typed
+    std::string value;  // "+5" for TimeLimit+=5
+};
+
+// "Key=value", "Key+=value", "Key-=value".
+std::optional<Setting> split_setting(std::string_view word) {
+    const auto equals = word.find('=');
+    if (equals == std::string_view::npos) return std::nullopt;
+    auto key = word.substr(0, equals);
+    std::string sign;
+    if (key.ends_with('+') || key.ends_with('-')) {
+        sign = key.back();
+        key.remove_suffix(1);
+    }
+    return Setting{std::string(key), sign + std::string(word.substr(equals + 1))};
+}
+
+// One setting: its full name in lower case, which the controller knows, and how short it may be typed.
+struct Key {
+    std::string_view name;
+    std::size_t least;
+    std::string_view meaning = {};  // the name sent, where it differs
+};
+
+constexpr Key job_keys[] = {
+    {"account", 1},
+    {"admincomment", 3},
+    {"arraytaskthrottle", 10},
+    {"burstbuffer", 1},
+    {"comment", 3},
+    {"contiguous", 3},
+    {"corespec", 4},
+    {"cpuspertask", 9},
+    {"deadline", 3},
+    {"delayboot", 5},
+    {"dependency", 1},
+    {"eligibletime", 2},
+    {"endtime", 2},
+    {"excnodelist", 3},
+    {"excludenodes", 4, "excnodelist"},
+    {"extra", 5},
+    {"features", 1},
+    {"gres", 2},
+    {"jobname", 4},
+    {"killoninvaliddependent", 6},
+    {"licenses", 1},
+    {"mailtype", 5},
+    {"mailuser", 5},
+    {"mincpusnode", 4},
+    {"minmemorycpu", 10},
+    {"minmemorynode", 10},
+    {"mintmpdisknode", 5},
+    {"name", 2, "jobname"},
+    {"network", 3},
+    {"nice", 2},
+    {"nodelist", 5},
+    {"numcpus", 6},
+    {"numnodes", 4},
+    {"numtasks", 8},
+    {"oversubscribe", 1},
+    {"partition", 2},
+    {"prefer", 3},
+    {"priority", 2},
+    {"qos", 1},
+    {"reboot", 3},
+    {"reqnodelist", 8},
+    {"reqnodes", 8, "numnodes"},
+    {"requeue", 4},
+    {"reservationname", 3},
+    {"resetaccruetime", 5},
+    {"shared", 2, "oversubscribe"},
+    {"starttime", 2},
+    {"stderr", 4},
+    {"stdin", 4},
+    {"stdout", 4},
+    {"switches", 2},
+    {"systemcomment", 3},
+    {"taskspernode", 2},
+    {"timelimit", 5},
+    {"timemin", 5},
+    {"tresspernode", 5},
+    {"trespernode", 5, "gres"},
+    {"userid", 1},
+    {"wckey", 1},
+    {"workdir", 2},
+};
+constexpr Key node_keys[] = {
+    {"activefeatures", 3}, {"availablefeatures", 3},
+    {"comment", 3},        {"cpubind", 3},
+    {"extra", 3},          {"features", 1},
+    {"gres", 1},           {"nodeaddr", 5},
+    {"nodehostname", 5},   {"reason", 1},
+    {"resumeafter", 3},    {"state", 1},
+    {"weight", 1},
+};
+constexpr Key partition_keys[] = {
+    {"allocnodes", 4},
+    {"allowaccounts", 7},
+    {"allowgroups", 5},
+    {"allowqos", 6},
+    {"alternate", 3},
+    {"default", 7},
+    {"defaulttime", 8},
+    {"defmempercpu", 10},
+    {"defmempernode", 10},
+    {"denyaccounts", 5},
+    {"denyqos", 5},
+    {"disablerootjobs", 3},
+    {"exclusiveuser", 3},
+    {"gracetime", 5},
+    {"hidden", 1},
+    {"lln", 1},
+    {"maxcpuspernode", 4},
+    {"maxmempercpu", 10},
+    {"maxmempernode", 10},
+    {"maxnodes", 4},
+    {"maxtime", 4},
+    {"minnodes", 2},
+    {"nodes", 2},
+    {"oversubscribe", 5},
+    {"overtimelimit", 5},
+    {"preemptmode", 3},
+    {"priority", 3, "prioritytier"},
+    {"priorityjobfactor", 9},
+    {"prioritytier", 9},
+    {"qos", 2},
+    {"reqresv", 3},
+    {"rootonly", 2},
+    {"shared", 2, "oversubscribe"},
+    {"state", 2},
+};
+constexpr Key reservation_keys[] = {
+    {"accounts", 1},      {"burstbuffer", 2}, {"comment", 3}, {"corecnt", 5},       {"duration", 1},
+    {"endtime", 1},       {"features", 2},    {"flags", 2},   {"groups", 2},        {"licenses", 1},
+    {"maxstartdelay", 3}, {"nodecnt", 5},     {"nodes", 5},   {"partitionname", 1}, {"skip", 2},
+    {"starttime", 1},     {"tres", 1},        {"users", 1},   {"watts", 1},
+};
+
+std::optional<std::string> full_key(std::span<const Key> keys, std::string_view typed) {
+    const auto small = lower(typed);
+    for (const auto& key : keys)
+        if (key.name == small) return std::string(key.meaning.empty() ? key.name : key.meaning);
+    for (const auto& key : keys)
+        if (small.size() >= key.least && key.name.starts_with(small))
+            return std::string(key.meaning.empty() ? key.name : key.meaning);
+    return std::nullopt;
+}
+
+Result<void> take_settings(std::span<const Key> keys, const std::vector<Setting>& settings,
+                           google::protobuf::Map<std::string, std::string>& changes) {
+    for (const auto& setting : settings) {
+        const auto key = full_key(keys, setting.key);
+        if (!key)
+            return fail(ErrorCode::invalid, "Update of this parameter is not supported: {}={}\nRequest aborted",
+                        setting.key, setting.value);
+        changes[*key] = setting.value;
+    }
+    return {};
+}
+
+enum class Entity { job, job_name, node, partition, reservation, step };
+struct EntityWord {
+    std::string_view name;
+    std::size_t least;
+    Entity entity;
+};
+constexpr EntityWord entity_words[] = {
+    {"jobid", 3, Entity::job},
+    {"jobname", 4, Entity::job_name},
+    {"nodename", 4, Entity::node},
+    {"partitionname", 4, Entity::partition},
+    {"reservationname", 3, Entity::reservation},
+    {"stepid", 4, Entity::step},
+};
+std::optional<Entity> find_entity(std::string_view typed) {
+    const auto small = lower(typed);
+    for (const auto& word : entity_words)
+        if (small.size() >= word.least && word.name.starts_with(small)) return word.entity;
+    return std::nullopt;
+}
+
+struct Request {
+    std::optional<Entity> entity;
+    std::string name;
+    std::vector<Setting> settings;
+};
+
+// The first word that names something to change says what it is; `job 12` may be two words.
+Result<Request> read_words(std::span<const std::string> words) {
+    Request request;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const auto setting = split_setting(words[i]);
+        const auto entity = find_entity(setting ? setting->key : words[i]);
+        if (!request.entity && entity) {
+            request.entity = entity;
+            if (setting)
+                request.name = setting->value;
+            else if (i + 1 < words.size() && words[i + 1].find('=') == std::string::npos)
+                request.name = words[++i];
+        } else if (setting) {
+            // A job's name may be changed by the very word that names jobs.
+            request.settings.push_back(*setting);
+        } else {
+            return fail(ErrorCode::invalid, "Invalid input: {}\nRequest aborted", words[i]);
+        }
+    }
+    return request;
+}
+
+Result<Update> job_update(const Request& request) {
+    JobUpdate update;
+    update.request.set_action(v1::UpdateJobsRequest::UPDATE);
+    SPUR_CHECK(take_settings(job_keys, request.settings, *update.request.mutable_changes()));
+    if (update.request.changes().empty()) return fail(ErrorCode::invalid, "No changes specified");
+    if (request.entity == Entity::job_name) {
+        update.by_name = request.name;
+        return update;
+    }
+    auto refs = parse_job_refs(request.name);
+    if (!refs || refs->empty()) return fail(ErrorCode::invalid, "Invalid job id specified for job {}", request.name);
+    for (const auto& ref : *refs) update.request.add_ids(ref.str());
+    return update;
+}
+
+bool takes_a_node_away(std::string_view state) {
+    for (const auto* word : {"down", "drain", "draining", "drained", "fail"})
+        if (equal_nocase(state, word)) return true;
+    return false;
+}
+
+Result<Update> node_update(const Request& request) {
+    v1::UpdateNodesRequest update;
+    update.set_names(request.name);
+    auto& changes = *update.mutable_changes();
+    SPUR_CHECK(take_settings(node_keys, request.settings, changes));
+    if (changes.empty()) return fail(ErrorCode::invalid, "No changes specified");
+    const auto state = changes.find("state");
+    if (state != changes.end() && takes_a_node_away(state->second) && !changes.contains("reason"))
+        return fail(ErrorCode::invalid, "You must specify a reason when DOWNING or DRAINING a node. Request denied");
+    return update;
+}
+
+template <class Message>
+Result<Update> named_update(const Request& request, std::span<const Key> keys) {
+    Message update;
+    update.set_name(request.name);
+    SPUR_CHECK(take_settings(keys, request.settings, *update.mutable_changes()));
+    return update;
+}
+
+}  // namespace
+
+Result<Update> parse_update(std::span<const std::string> words) {
+    SPUR_TRY(const auto request, read_words(words));
+    if (!request.entity)
+        return fail(ErrorCode::invalid,
+                    "No valid entity in update command\nInput line must include \"NodeName\", "
+                    "\"PartitionName\", \"Reservation\", \"JobId\", or \"SlurmctldDebug\"");
+    switch (*request.entity) {
+        case Entity::job:
+        case Entity::job_name:
+            return job_update(request);
+        case Entity::node:
+            return node_update(request);
+        case Entity::partition:
+            return named_update<v1::UpdatePartitionRequest>(request, partition_keys);
+        case Entity::reservation:
+            return named_update<v1::UpdateReservationRequest>(request, reservation_keys);
+        case Entity::step:
+            break;
+    }
+    return fail(ErrorCode::invalid, "changing a step is not supported yet; change its job's TimeLimit instead");
+}
+
+Result<Update> parse_create(std::span<const std::string> words) {
+    SPUR_TRY(const auto request, read_words(words));
+    if (request.entity == Entity::partition) {
+        SPUR_TRY(auto update, named_update<v1::UpdatePartitionRequest>(request, partition_keys));
+        std::get<v1::UpdatePartitionRequest>(update).set_create(true);
+        return update;
+    }
+    if (request.entity == Entity::reservation) {
+        SPUR_TRY(auto update, named_update<v1::UpdateReservationRequest>(request, reservation_keys));
+        auto& create = std::get<v1::UpdateReservationRequest>(update);
+        create.set_create(true);
+        if (!create.changes().contains("starttime") && !create.changes().contains("flags"))
+            return fail(ErrorCode::invalid, "A start time must be given.  No reservation created.");
+        if (!create.changes().contains("duration") && !create.changes().contains("endtime"))
+            return fail(ErrorCode::invalid, "An end time or duration must be given.  No reservation created.");
+        return update;
+    }
+    if (request.entity == Entity::node)
+        return fail(ErrorCode::invalid,
+                    "nodes are created by configuration: add them to spur.conf, then `scontrol reconfigure`");
+    return fail(ErrorCode::invalid, "Invalid creation entity: {}", words.empty() ? "" : words.front());
+}
+
+Result<Update> parse_delete(std::span<const std::string> words) {
+    SPUR_TRY(const auto request, read_words(words));
+    if (request.entity == Entity::partition) {
+        v1::UpdatePartitionRequest update;
+        update.set_name(request.name);
+        update.set_remove(true);
+        return update;
+    }
+    if (request.entity == Entity::reservation) {
+        v1::UpdateReservationRequest update;
+        update.set_name(request.name);
+        update.set_remove(true);
+        return update;
+    }
+    return fail(ErrorCode::invalid, "Invalid deletion entity: {}", words.empty() ? "" : words.front());
+}
+
+}  // namespace spur::cli::scontrol

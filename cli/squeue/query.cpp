@@ -1,0 +1,170 @@
+// Which jobs and steps squeue shows.
+#include "cli/squeue/query.hpp"
+
+#include "cli/common/job_text.hpp"
+#include "core/lexical.hpp"
+
+#include <algorithm>
+
+namespace spur::cli::squeue {
+namespace {
+
+struct FlagState {
+    std::string_view name;
+    std::string_view compact;
+    std::uint32_t bit;
+};
+constexpr FlagState flag_states[] = {
+    {"COMPLETING", "CG", job_flag::completing},     {"CONFIGURING", "CF", job_flag::configuring},
+    {"RESIZING", "RS", job_flag::resizing},         {"RESV_DEL_HOLD", "RD", job_flag::resv_del_hold},
+    {"REQUEUED", "RQ", job_flag::requeued},         {"REQUEUE_FED", "RF", 1U << 18},
+    {"REQUEUE_HOLD", "RH", job_flag::requeue_hold}, {"REVOKED", "RV", job_flag::revoked},
+    {"SIGNALING", "SI", job_flag::signaling},       {"SPECIAL_EXIT", "SE", job_flag::special_exit},
+    {"STAGE_OUT", "SO", job_flag::stage_out},       {"STOPPED", "ST", job_flag::stopped},
+};
+
+std::string valid_states() {
+    std::string text;
+    for (std::uint8_t i = 0; i < job_state_count; ++i)
+        text += (text.empty() ? "" : ",") + std::string(to_string(static_cast<JobState>(i)));
+    for (const auto& state : flag_states) text += "," + std::string(state.name);
+    return text;
+}
+
+bool listed(const std::vector<std::string>& wanted, std::string_view value) {
+    return wanted.empty() || std::find(wanted.begin(), wanted.end(), value) != wanted.end();
+}
+
+// Multi-partition jobs are found under each of their partitions, licences by name without their count.
+bool any_listed(const std::vector<std::string>& wanted, std::string_view values, std::string_view stop = {}) {
+    if (wanted.empty()) return true;
+    for (auto value : split(values, ',')) {
+        value = value.substr(0, std::min(value.size(), value.find_first_of(stop)));
+        if (listed(wanted, value)) return true;
+    }
+    return false;
+}
+
+bool on_nodes(const std::optional<HostSet>& wanted, const std::string& node_list) {
+    if (!wanted) return true;
+    if (node_list.empty()) return false;
+    const auto nodes = HostSet::parse(node_list);
+    return nodes && nodes->intersects(*wanted);
+}
+
+// Does `ref` mean this job, ignoring the tasks it names?
+bool names_job(const JobRef& ref, const v1::Job& job) {
+    if (ref.component) return job.het_job_id() == ref.job && job.het_offset() == *ref.component;
+    return ref.job == job.id() || (job.array_job_id() != 0 && ref.job == job.array_job_id()) ||
+           (job.het_job_id() != 0 && ref.job == job.het_job_id());
+}
+
+bool names_record(const JobRef& ref, const v1::Job& job) {
+    if (!names_job(ref, job)) return false;
+    if (ref.tasks.empty()) return true;
+    if (job.array_job_id() == 0) return false;
+    if (job.has_array_task_id()) return ref.tasks.contains(job.array_task_id());
+    const auto pending = ArraySpec::parse(job.array_tasks(), highest_max_array_size);
+    return pending && !(pending->tasks & ref.tasks).empty();
+}
+
+}  // namespace
+
+StateFilter StateFilter::active() {
+    StateFilter filter;
+    for (const auto state : {JobState::pending, JobState::running, JobState::suspended})
+        filter.states_ |= 1U << static_cast<unsigned>(state);
+    filter.flags_ = job_flag::completing | job_flag::signaling | job_flag::stage_out;
+    return filter;
+}
+
+Result<StateFilter> StateFilter::parse(std::string_view list) {
+    StateFilter filter;
+    for (const auto text : split(list, ',')) {
+        if (text.empty()) continue;
+        if (equal_nocase(text, "all")) {
+            filter.all_ = true;
+        } else if (const auto state = find_job_state(text)) {
+            filter.states_ |= 1U << static_cast<unsigned>(*state);
+        } else {
+            const auto* flag = std::find_if(std::begin(flag_states), std::end(flag_states), [&](const auto& known) {
+                return equal_nocase(known.name, text) || equal_nocase(known.compact, text);
+            });
+            if (flag == std::end(flag_states))
+                return fail(ErrorCode::invalid, "Invalid job state specified: {}\nValid job states include: {}\n", text,
+                            valid_states());
+            filter.flags_ |= flag->bit;
+        }
+    }
+    return filter;
+}
+
+bool StateFilter::accepts(const v1::Job& job) const {
+    if (all_) return true;
+    const auto state = job_state(job);
+    return (states_ >> static_cast<unsigned>(state.state) & 1U) != 0 || (flags_ & state.flags) != 0;
+}
+
+bool Query::accepts(const v1::Job& job) const {
+    const auto& spec = job.spec();
+    if (!(states ? *states : StateFilter::active()).accepts(job)) return false;
+    if (jobs && std::none_of(jobs->begin(), jobs->end(), [&](const auto& ref) { return names_record(ref, job); }))
+        return false;
+    return listed(users, user_name(job)) && any_listed(partitions, job.partition()) && listed(names, spec.name()) &&
+           listed(accounts, job.account().empty() ? spec.account() : job.account()) &&
+           listed(qos, job.qos().empty() ? spec.qos() : job.qos()) && listed(reservations, spec.reservation()) &&
+           any_listed(licenses, spec.licenses(), ":@") && listed(wckeys, spec.wckey()) &&
+           on_nodes(nodes, job.node_list());
+}
+
+bool Query::accepts_step(const v1::Job& job, const v1::Step& step) const {
+    if (jobs && std::none_of(jobs->begin(), jobs->end(), [&](const auto& ref) {
+            return names_record(ref, job) && (!ref.step || *ref.step == step.step_id());
+        }))
+        return false;
+    return listed(users, user_name(job)) && any_listed(partitions, job.partition()) && listed(names, step.name()) &&
+           on_nodes(nodes, step.node_list());
+}
+
+std::vector<v1::Job> split_arrays(const std::vector<const v1::Job*>& jobs, const Query& query) {
+    std::vector<v1::Job> result;
+    for (const auto* job : jobs) {
+        const bool one_record = job->array_job_id() != 0 && !job->has_array_task_id();
+        const auto pending = one_record ? ArraySpec::parse(job->array_tasks(), highest_max_array_size) : ArraySpec{};
+        if (!one_record || !pending) {
+            result.push_back(*job);
+            continue;
+        }
+        TaskSet wanted = pending->tasks;
+        if (query.jobs && !query.split_arrays) {
+            TaskSet named;
+            bool whole = false;
+            for (const auto& ref : *query.jobs)
+                if (names_job(ref, *job)) {
+                    named = named | ref.tasks;
+                    whole = whole || ref.tasks.empty();
+                }
+            if (whole) {
+                result.push_back(*job);
+                continue;
+            }
+            wanted = wanted & named;
+        } else if (!query.split_arrays) {
+            result.push_back(*job);
+            continue;
+        } else if (query.jobs) {
+            TaskSet named;
+            for (const auto& ref : *query.jobs)
+                if (names_job(ref, *job)) named = named | (ref.tasks.empty() ? pending->tasks : ref.tasks);
+            wanted = wanted & named;
+        }
+        for (auto task = wanted.first(); task; task = wanted.next(*task + 1)) {
+            result.push_back(*job);
+            result.back().set_array_task_id(*task);
+            result.back().clear_array_tasks();
+        }
+    }
+    return result;
+}
+
+}  // namespace spur::cli::squeue

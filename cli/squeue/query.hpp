@@ -1,0 +1,68 @@
+// Which jobs and steps squeue shows, and in what order.
+#pragma once
+
+#include "core/array_spec.hpp"
+#include "core/hostlist.hpp"
+#include "core/result.hpp"
+#include "spur/v1/controller.pb.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spur::cli::squeue {
+
+// States as --states takes them: job states and the flags that are shown in their place.
+class StateFilter {
+public:
+    static Result<StateFilter> parse(std::string_view list);  // "PD,RUNNING,cg", "all"
+    static StateFilter active();                              // what is shown when nothing is asked for
+    bool accepts(const v1::Job& job) const;
+    bool is_all() const { return all_; }
+
+private:
+    bool all_ = false;
+    std::uint32_t states_ = 0;  // bit n: JobState n
+    std::uint32_t flags_ = 0;   // job_flag bits
+};
+
+struct Query {
+    std::optional<std::vector<JobRef>> jobs;  // also for steps: "12.0" names one step of job 12
+    std::vector<std::string> users;
+    std::vector<std::string> partitions;
+    std::vector<std::string> names;
+    std::vector<std::string> accounts;
+    std::vector<std::string> qos;
+    std::vector<std::string> reservations;
+    std::vector<std::string> licenses;
+    std::vector<std::string> wckeys;
+    std::optional<HostSet> nodes;
+    std::optional<StateFilter> states;
+    bool split_arrays = false;  // -r
+    bool all_partitions = false;
+
+    bool accepts(const v1::Job& job) const;
+    bool accepts_step(const v1::Job& job, const v1::Step& step) const;
+};
+
+// -r: one job a task, where the controller still keeps an array as one record.
+std::vector<v1::Job> split_arrays(const std::vector<const v1::Job*>& jobs, const Query& query);
+
+// -S: "P,t,-p". Letters are those of the format.
+struct SortKey {
+    char letter;
+    bool descending;
+};
+Result<std::vector<SortKey>> parse_sort(std::string_view text, std::string_view accepted);
+inline constexpr std::string_view job_sort_letters = "bcdefghijlmnptuvzBCDGHIJLMNOPQRSTUVa";
+
+void sort_jobs(std::vector<const v1::Job*>& jobs, const std::vector<SortKey>& keys, std::int64_t now);
+
+struct StepOf {
+    const v1::Job* job;
+    const v1::Step* step;
+};
+void sort_steps(std::vector<StepOf>& steps, const std::vector<SortKey>& keys, std::int64_t now);
+
+}  // namespace spur::cli::squeue

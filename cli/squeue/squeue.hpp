@@ -1,0 +1,10 @@
+// squeue: the jobs and steps of the cluster.
+#pragma once
+
+#include "cli/common/invocation.hpp"
+
+namespace spur::cli {
+
+int run_squeue(Invocation& self);
+
+}  // namespace spur::cli

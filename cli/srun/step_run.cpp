@@ -1,0 +1,342 @@
+// Running a step.
+#include "cli/srun/step_run.hpp"
+
+#include "cli/srun/terminal.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace spur::cli::step {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t input_piece = 64 * 1024;
+constexpr std::size_t input_backlog = 1 << 20;  // unsent bytes at an agent beyond which stdin is left unread
+constexpr auto kill_after = 30s;                // from TERM to KILL
+constexpr auto give_up_after = 32s;             // from an abort to leaving without the tasks
+
+constexpr int forwarded[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGURG};
+
+}  // namespace
+
+StepRun::StepRun(Session& session, const Console& console, const v1::CreateStepReply& step, RunSettings settings)
+    : session_(session),
+      console_(console),
+      step_id_(fmt::format("{}.{}", step.step().job_id(), step.step().step_id())),
+      step_(step),
+      settings_(std::move(settings)),
+      book_(step.layout()) {
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH}) ::sigaddset(&signals, number);
+    for (const int number : forwarded) ::sigaddset(&signals, number);
+    ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+    signal_fd_ = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGTTIN, SIG_IGN);
+}
+
+StepRun::~StepRun() {
+    if (signal_fd_ >= 0) ::close(signal_fd_);
+    if (owns_input_ && input_fd_ >= 0) ::close(input_fd_);
+}
+
+void StepRun::connect() {
+    for (const auto& layout : step_.layout()) {
+        Agent agent;
+        agent.node = layout.node();
+        agent.tasks.assign(layout.tasks().begin(), layout.tasks().end());
+        agents_.push_back(std::move(agent));
+        auto& added = agents_.back();
+        const auto endpoint = wire::Endpoint::parse(layout.addr(), wire::agent_port);
+        if (!endpoint) {
+            lose(added, endpoint.error().text);
+            continue;
+        }
+        added.channel = std::make_unique<wire::Channel>(session_.agent_channel(*endpoint));
+        auto stream =
+            added.channel->open("/spur.v1.Agent/RunStep", {.timeout = 10s, .idempotent = false, .metadata = {}});
+        if (!stream) {
+            lose(added, stream.error().text);
+            continue;
+        }
+        added.stream.emplace(std::move(*stream));
+        v1::StepInput first;
+        *first.mutable_launch() = settings_.launch;
+        first.mutable_launch()->set_node(layout.node());
+        if (const auto sent = added.stream->write(first.SerializeAsString()); !sent) lose(added, sent.error().text);
+    }
+    if (settings_.input.kind == StreamPlan::Kind::one_task) end_input_of_others();
+}
+
+// -i N: every task but N finds its input at an end.
+void StepRun::end_input_of_others() {
+    for (auto& agent : agents_)
+        for (const auto task : agent.tasks) {
+            if (task == settings_.input.task) continue;
+            v1::StepInput message;
+            message.mutable_input()->set_task(task);
+            message.mutable_input()->set_eof(true);
+            if (agent.stream && !agent.over) static_cast<void>(agent.stream->write(message.SerializeAsString()));
+        }
+}
+
+void StepRun::open_input() {
+    using Kind = StreamPlan::Kind;
+    const auto& plan = settings_.input;
+    if (plan.kind == Kind::none || plan.kind == Kind::remote_files) return;
+    if (plan.kind == Kind::local_file) {
+        const auto path = expand_path(plan.pattern, settings_.values, settings_.work_dir);
+        input_fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        owns_input_ = true;
+        return;
+    }
+    input_fd_ = STDIN_FILENO;
+}
+
+int StepRun::run() {
+    auto output = TaskOutput::open(settings_.output, settings_.values, settings_.work_dir);
+    if (!output) {
+        console_.error("{}", output.error().text);
+        return 1;
+    }
+    output_.emplace(std::move(*output));
+    open_input();
+    if (settings_.input.kind == StreamPlan::Kind::local_file && input_fd_ < 0) {
+        console_.error("Could not open stdin file: {}", std::strerror(errno));
+        return 1;
+    }
+    connect();
+    std::optional<RawTerminal> raw;
+    if (settings_.pty && ::isatty(STDIN_FILENO)) raw.emplace(STDIN_FILENO);
+    while (!is_over()) {
+        pump();
+        check_timers();
+        if (abort_at_ && Clock::now() - *abort_at_ > give_up_after) break;
+    }
+    output_->flush();
+    raw.reset();
+    tell_exits();
+    if (book_.ended_by_signal() && !abort_at_) console_.info("Force Terminated StepId={}", step_id_);
+    return failed_to_launch_ && book_.exit_code() == 0 ? 1 : book_.exit_code();
+}
+
+// Not when the last task has exited: what it wrote last may still be on its way. Each agent says when that was all.
+bool StepRun::is_over() const { return std::ranges::all_of(agents_, &Agent::over); }
+
+bool StepRun::input_may_flow() const {
+    if (input_fd_ < 0) return false;
+    for (const auto& agent : agents_)
+        if (agent.stream && !agent.over && agent.stream->unsent() > input_backlog) return false;
+    return true;
+}
+
+void StepRun::pump() {
+    // Writing to a stream reads from it too, so what has arrived is looked for before waiting for more.
+    drain_agents();
+    if (is_over()) return;
+    std::vector<pollfd> waits{{signal_fd_, POLLIN, 0}};
+    const bool reads = input_may_flow();
+    if (reads) waits.push_back({input_fd_, POLLIN, 0});
+    for (auto& agent : agents_)
+        waits.push_back({agent.stream && !agent.over ? agent.stream->fd() : -1,
+                         agent.stream ? agent.stream->events() : short{0}, 0});
+    // Exits that came together are told together; a moment shows whether there are more.
+    const bool timers = first_exit_ || abort_at_ || kill_at_;
+    const int ready = ::poll(waits.data(), waits.size(), book_.any_failed() ? 20 : timers ? 200 : -1);
+    if (ready <= 0) tell_exits();
+    if (waits[0].revents != 0) {
+        signalfd_siginfo info{};
+        while (::read(signal_fd_, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
+            on_signal(static_cast<int>(info.ssi_signo));
+    }
+    if (reads && waits[1].revents != 0) read_input();
+    for (auto& agent : agents_)
+        if (agent.stream && !agent.over) agent.stream->pump();
+}
+
+void StepRun::drain_agents() {
+    for (auto& agent : agents_) {
+        if (!agent.stream || agent.over) continue;
+        while (auto message = agent.stream->next()) {
+            v1::StepOutput parsed;
+            if (parsed.ParseFromString(*message)) take(agent, parsed);
+            if (agent.over) break;
+        }
+        if (!agent.over && agent.stream->ended())
+            lose(agent, agent.stream->error() ? agent.stream->error()->text : "the agent closed the stream");
+    }
+}
+
+void StepRun::take(Agent& agent, const v1::StepOutput& message) {
+    switch (message.body_case()) {
+        case v1::StepOutput::kOutput: {
+            const auto& chunk = message.output();
+            output_->write(chunk.task(), chunk.error_stream(), chunk.data(), chunk.eof());
+            break;
+        }
+        case v1::StepOutput::kStarted:
+            for (const auto task : message.started().tasks()) book_.started(task);
+            break;
+        case v1::StepOutput::kExited: {
+            const auto& exit = message.exited();
+            book_.exited(exit.task(), exit.status(), exit.oom());
+            if (!first_exit_) first_exit_ = Clock::now();
+            if (settings_.kill_on_bad_exit && book_.any_failed() && !terminating_) {
+                tell_exits();
+                terminate_step();
+            }
+            break;
+        }
+        case v1::StepOutput::kEnd:
+            for (const auto task : agent.tasks) book_.exited(task, message.end().exit_status(), false);
+            agent.over = true;
+            break;
+        case v1::StepOutput::kFailed:
+            lose(agent, message.failed().error());
+            break;
+        case v1::StepOutput::BODY_NOT_SET:
+            break;
+    }
+}
+
+// An agent that cannot be reached, refuses, or goes away while its tasks run.
+void StepRun::lose(Agent& agent, std::string_view why) {
+    if (agent.over) return;
+    agent.over = true;
+    failed_to_launch_ = true;
+    console_.error("Task launch for StepId={} failed on node {}: {}", step_id_, agent.node, why);
+    book_.lost(agent.node);
+    if (!book_.all_over()) terminate_step();
+}
+
+void StepRun::read_input() {
+    char buffer[input_piece];
+    const auto count = ::read(input_fd_, buffer, sizeof buffer);
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    v1::StepInput message;
+    auto& input = *message.mutable_input();
+    if (settings_.input.kind == StreamPlan::Kind::one_task) input.set_task(settings_.input.task);
+    if (count > 0) {
+        input.set_data(buffer, static_cast<std::size_t>(count));
+    } else {
+        input.set_eof(true);
+        if (owns_input_) ::close(input_fd_);
+        owns_input_ = false;
+        input_fd_ = -1;
+    }
+    send_all(message);
+}
+
+void StepRun::send_all(const v1::StepInput& message) {
+    const auto bytes = message.SerializeAsString();
+    for (auto& agent : agents_) {
+        if (!agent.stream || agent.over) continue;
+        const bool only_one = message.has_input() && message.input().has_task();
+        if (only_one && std::find(agent.tasks.begin(), agent.tasks.end(), message.input().task()) == agent.tasks.end())
+            continue;
+        static_cast<void>(agent.stream->write(bytes));  // its end shows when it is next read
+    }
+}
+
+void StepRun::send_signal(int number) {
+    v1::StepInput message;
+    message.mutable_signal()->set_signal(static_cast<std::uint32_t>(number));
+    send_all(message);
+}
+
+void StepRun::send_window() {
+    const auto size = window_size(STDIN_FILENO);
+    if (!settings_.pty || !size) return;
+    v1::StepInput message;
+    message.mutable_window()->set_rows(size->rows);
+    message.mutable_window()->set_columns(size->columns);
+    send_all(message);
+}
+
+void StepRun::on_signal(int number) {
+    switch (number) {
+        case SIGINT:
+            return interrupt();
+        case SIGQUIT:
+            console_.info("Quit");
+            [[fallthrough]];
+        case SIGTERM:
+        case SIGHUP:
+            return abort_step("forcing job termination");
+        case SIGWINCH:
+            return send_window();
+        default:
+            return send_signal(number);
+    }
+}
+
+// The first Ctrl-C asks how things stand; a second within a second means it.
+void StepRun::interrupt() {
+    const auto now = Clock::now();
+    if (abort_at_) {
+        console_.info("job abort in progress");
+        send_signal(SIGKILL);
+        abort_at_ = now - give_up_after;  // a third time: leave
+        return;
+    }
+    const bool again = last_interrupt_ != Clock::time_point{} && now - last_interrupt_ <= 1s;
+    if (!again && !settings_.forward_interrupt && !settings_.quit_on_interrupt) {
+        last_interrupt_ = now;
+        console_.info("interrupt (one more within 1 sec to abort)");
+        for (const auto& line : book_.states()) console_.info("StepId={} {}", step_id_, line);
+        return;
+    }
+    console_.info("sending Ctrl-C to StepId={}", step_id_);
+    send_signal(SIGINT);
+    if (settings_.forward_interrupt && !again) {
+        last_interrupt_ = now;
+        return;
+    }
+    abort_step("forcing job termination");
+}
+
+void StepRun::abort_step(std::string_view first_line) {
+    console_.info("{}", first_line);
+    console_.info("Job step aborted: Waiting up to 32 seconds for job step to finish.");
+    abort_at_ = Clock::now();
+    send_signal(SIGCONT);
+    send_signal(SIGKILL);
+}
+
+// The step as a whole has no more purpose: a task failed with -K, or the others waited long enough.
+void StepRun::terminate_step() {
+    if (terminating_) return;
+    terminating_ = true;
+    console_.info("launch/slurm: _step_signal: Terminating StepId={}", step_id_);
+    send_signal(SIGCONT);
+    send_signal(SIGTERM);
+    kill_at_ = Clock::now() + kill_after;
+}
+
+void StepRun::check_timers() {
+    const auto now = Clock::now();
+    if (kill_at_ && now >= *kill_at_) {
+        kill_at_.reset();
+        send_signal(SIGKILL);
+    }
+    if (settings_.wait_s != 0 && first_exit_ && !terminating_ && !book_.all_over() &&
+        now - *first_exit_ >= std::chrono::seconds(settings_.wait_s)) {
+        console_.info("First task exited {}s ago", settings_.wait_s);
+        for (const auto& line : book_.states()) console_.info("StepId={} {}", step_id_, line);
+        terminate_step();
+    }
+}
+
+void StepRun::tell_exits() {
+    for (const auto& line : book_.take_messages()) console_.error("{}", line);
+}
+
+}  // namespace spur::cli::step

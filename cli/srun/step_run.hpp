@@ -1,0 +1,87 @@
+// Running a step: a stream to each of its agents, our stdin to the tasks, their output to us, signals both ways.
+#pragma once
+
+#include "cli/common/session.hpp"
+#include "cli/srun/step_request.hpp"
+#include "cli/srun/task_book.hpp"
+#include "cli/srun/task_output.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace spur::cli::step {
+
+struct RunSettings {
+    v1::StepLaunch launch;  // for every agent; the node's name is filled in
+    StreamPlan input;
+    TaskOutput::Settings output;
+    std::string work_dir;
+    PatternValues values;  // for file names
+    bool pty = false;
+    bool kill_on_bad_exit = false;
+    bool forward_interrupt = false;  // -X: the first Ctrl-C already
+    bool quit_on_interrupt = false;
+    std::uint32_t wait_s = 0;  // after the first task's end; 0: for ever
+};
+
+class StepRun {
+public:
+    StepRun(Session& session, const Console& console, const v1::CreateStepReply& step, RunSettings settings);
+    ~StepRun();
+
+    // Until every task has ended. The exit code is the book's.
+    int run();
+    const TaskBook& book() const { return book_; }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    struct Agent {
+        std::string node;
+        std::vector<std::uint32_t> tasks;
+        std::unique_ptr<wire::Channel> channel;
+        std::optional<wire::Stream> stream;
+        bool over = false;  // all its tasks have ended, or it is lost
+    };
+
+    void connect();
+    void end_input_of_others();
+    void open_input();
+    [[nodiscard]] bool is_over() const;
+    void pump();
+    void drain_agents();
+    void take(Agent& agent, const v1::StepOutput& message);
+    void lose(Agent& agent, std::string_view why);
+    void read_input();
+    void on_signal(int number);
+    void interrupt();
+    void abort_step(std::string_view first_line);
+    void terminate_step();
+    void send_all(const v1::StepInput& message);
+    void send_signal(int number);
+    void send_window();
+    void tell_exits();
+    void check_timers();
+    bool input_may_flow() const;
+
+    Session& session_;
+    const Console& console_;
+    std::string step_id_;  // "12.0"
+    v1::CreateStepReply step_;
+    RunSettings settings_;
+    TaskBook book_;
+    std::optional<TaskOutput> output_;
+    std::vector<Agent> agents_;
+    int signal_fd_ = -1;
+    int input_fd_ = -1;  // -1: nothing (more) to send
+    bool owns_input_ = false;
+    Clock::time_point last_interrupt_{};
+    std::optional<Clock::time_point> first_exit_, abort_at_, kill_at_;
+    bool terminating_ = false;
+    bool failed_to_launch_ = false;
+};
+
+}  // namespace spur::cli::step

@@ -1,0 +1,232 @@
+// Getting nodes and giving them back.
+#include "cli/submit/allocation.hpp"
+
+#include "cli/common/job_text.hpp"
+#include "cli/submit/common.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+namespace spur::cli::submit {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto patience = 30s;  // of one question to the controller; it is asked again
+
+// While we wait, a signal means the user has changed their mind: the request is given back and the program ends.
+// Waiting for signals needs a thread, since the main one is inside a call.
+class SignalGuard {
+public:
+    SignalGuard(const Session& session, const Console& console, const AllocationRequest& request, std::uint32_t job)
+        : cluster_(session.cluster()), console_(console), request_(request), job_(job) {
+        ::sigemptyset(&signals_);
+        for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE})
+            ::sigaddset(&signals_, number);
+        ::sigaddset(&signals_, SIGALRM);  // how the destructor wakes the thread
+        ::pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+        thread_ = std::thread([this] { watch(); });
+    }
+    ~SignalGuard() {
+        done_ = true;
+        ::pthread_kill(thread_.native_handle(), SIGALRM);
+        thread_.join();
+        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    SignalGuard(const SignalGuard&) = delete;
+    SignalGuard& operator=(const SignalGuard&) = delete;
+
+private:
+    void watch() {
+        int number = 0;
+        while (::sigwait(&signals_, &number) == 0) {
+            if (done_) return;
+            if (number == SIGALRM || number == SIGPIPE) continue;
+            give_back();
+            std::_Exit(error_exit_code(1));
+        }
+    }
+    void give_back() {
+        std::string controllers;
+        for (const auto& endpoint : cluster_.controllers)
+            controllers += (controllers.empty() ? "" : ",") + endpoint.text();
+        if (request_.tool == salloc) console_.error("Job aborted due to signal");
+        if (auto session = Session::open(controllers)) release(*session, job_, 0);
+        console_.info("Job allocation {} has been revoked.", job_);
+    }
+
+    Cluster cluster_;
+    const Console& console_;
+    const AllocationRequest& request_;
+    std::uint32_t job_;
+    sigset_t signals_{}, before_{};
+    std::atomic<bool> done_ = false;
+    std::thread thread_;
+};
+
+int refuse(const Console& console, const AllocationRequest& request, const Failure& failure, int code) {
+    explain_refusal(console, failure, request.submit.components(0));
+    console.error("{}: {}", request.failure_prefix, failure.text);
+    return error_exit_code(code);
+}
+
+Answer<v1::AwaitAllocationReply> await(Session& session, std::uint32_t job, std::chrono::milliseconds wait) {
+    v1::AwaitAllocationRequest request;
+    request.set_job_id(job);
+    request.set_timeout_ms(static_cast<std::uint32_t>(wait.count()));
+    return session.call<v1::AwaitAllocationReply>("AwaitAllocation", request,
+                                                  {.timeout = wait + 30s, .idempotent = true, .metadata = {}});
+}
+
+// A job that ended before it was ours.
+int report_end(const Console& console, const AllocationRequest& request, const v1::Job& job) {
+    if (job_state(job).state == JobState::cancelled) console.info("Job has been cancelled");
+    console.error("{}: Job/step already completing or completed", request.failure_prefix);
+    return error_exit_code(1);
+}
+
+}  // namespace
+
+std::expected<v1::Job, int> allocate(Session& session, const Console& console, const AllocationRequest& request) {
+    auto call = Session::write_options();
+    call.idempotent = true;  // the request's id makes a second sending harmless
+    const auto submitted = session.call<v1::SubmitReply>("Submit", request.submit, call);
+    if (!submitted) return std::unexpected(refuse(console, request, submitted.error(), 1));
+    for (const auto& warning : submitted->warnings()) console.error("{}", warning);
+    const auto job = submitted->job_id();
+
+    const auto started = std::chrono::steady_clock::now();
+    bool announced = false;
+    SignalGuard guard(session, console, request, job);
+    for (auto wait = std::chrono::milliseconds(200);; wait = patience) {
+        const auto reply = await(session, job, wait);
+        if (!reply && reply.error().code == ErrorCode::unavailable) {
+            std::this_thread::sleep_for(500ms);  // a controller that restarts has kept the request
+            continue;
+        }
+        if (!reply) return std::unexpected(refuse(console, request, reply.error(), 1));
+        if (job_state(reply->job()).is_finished()) return std::unexpected(report_end(console, request, reply->job()));
+        if (reply->ready()) {
+            if (announced && !request.quiet) console.info("job {} has been allocated resources", job);
+            return reply->job();
+        }
+        const auto waited = std::chrono::steady_clock::now() - started;
+        if (request.immediate_s && waited >= std::chrono::seconds(*request.immediate_s)) {
+            release(session, job, 0);
+            console.error("{}: Requested nodes are busy", request.failure_prefix);
+            return std::unexpected(immediate_exit_code(1));
+        }
+        if (!announced && !request.quiet) {
+            if (request.tool == salloc) console.info("Pending job allocation {}", job);
+            console.info("job {} queued and waiting for resources", job);
+        }
+        announced = true;
+    }
+}
+
+void release(Session& session, std::uint32_t job, std::uint32_t wait_status) {
+    v1::ReleaseAllocationRequest request;
+    request.set_job_id(job);
+    request.set_exit_status(wait_status);
+    auto call = Session::write_options();
+    call.idempotent = true;
+    static_cast<void>(session.call<v1::Ack>("ReleaseAllocation", request, call));
+}
+
+std::string compress_counts(const std::vector<std::uint32_t>& counts) {
+    std::string text;
+    for (std::size_t i = 0; i < counts.size();) {
+        std::size_t end = i;
+        while (end < counts.size() && counts[end] == counts[i]) ++end;
+        text += text.empty() ? "" : ",";
+        text += end - i > 1 ? fmt::format("{}(x{})", counts[i], end - i) : fmt::format("{}", counts[i]);
+        i = end;
+    }
+    return text;
+}
+
+std::vector<std::uint32_t> tasks_per_node(const v1::Job& job) {
+    const auto& spec = job.spec();
+    const auto each = std::max(1U, spec.cpus_per_task());
+    std::vector<std::uint32_t> tasks, room;
+    bool known = true;
+    for (const auto& share : job.shares()) {
+        tasks.push_back(share.tasks());
+        room.push_back(std::max(1U, share.cpus() / each));
+        known = known && share.tasks() != 0;
+    }
+    if (known) return tasks;
+    if (spec.has_tasks_per_node()) return std::vector<std::uint32_t>(room.size(), spec.tasks_per_node());
+    std::uint64_t most = 0;
+    for (const auto cpus : room) most += cpus;
+    if (!spec.has_tasks() || spec.tasks() >= most) return room;
+    std::vector<std::uint32_t> dealt(room.size(), 0);
+    for (std::uint32_t left = spec.tasks(); left > 0;)
+        for (std::size_t i = 0; i < room.size() && left > 0; ++i)
+            if (dealt[i] < room[i]) ++dealt[i], --left;
+    return dealt;
+}
+
+std::vector<std::pair<std::string, std::string>> allocation_variables(const v1::Job& job, const SubmitOptions& options,
+                                                                      const std::string& cluster,
+                                                                      const std::string& submit_dir,
+                                                                      const std::string& submit_host) {
+    std::vector<std::pair<std::string, std::string>> variables;
+    const auto text = [&](const char* name, const std::string& value) {
+        if (!value.empty()) variables.emplace_back(name, value);
+    };
+    const auto number = [&](const char* name, bool present, std::uint64_t value) {
+        if (present) variables.emplace_back(name, fmt::format("{}", value));
+    };
+    const auto& spec = options.spec;
+    std::vector<std::uint32_t> cpus;
+    for (const auto& share : job.shares()) cpus.push_back(share.cpus());
+
+    text("SLURM_CLUSTER_NAME", cluster);
+    number("SLURM_JOB_ID", true, job.id());
+    number("SLURM_JOBID", true, job.id());
+    text("SLURM_JOB_NAME", job.spec().name());
+    text("SLURM_JOB_NODELIST", job.node_list());
+    text("SLURM_NODELIST", job.node_list());
+    number("SLURM_JOB_NUM_NODES", true, node_count(job));
+    number("SLURM_NNODES", true, node_count(job));
+    text("SLURM_JOB_PARTITION", job.partition());
+    text("SLURM_JOB_CPUS_PER_NODE", compress_counts(cpus));
+    text("SLURM_TASKS_PER_NODE", compress_counts(tasks_per_node(job)));
+    text("SLURM_NODE_ALIASES", "(null)");
+    text("SLURM_JOB_ACCOUNT", job.account());
+    text("SLURM_JOB_QOS", job.qos());
+    text("SLURM_JOB_RESERVATION", job.spec().reservation());
+    text("SLURM_SUBMIT_DIR", submit_dir);
+    text("SLURM_SUBMIT_HOST", submit_host);
+
+    const bool tasks_known = spec.has_tasks() || spec.has_tasks_per_node();
+    number("SLURM_NTASKS", tasks_known, task_count(job));
+    number("SLURM_NPROCS", tasks_known, task_count(job));
+    number("SLURM_CPUS_PER_TASK", spec.has_cpus_per_task(), spec.cpus_per_task());
+    number("SLURM_CPUS_PER_GPU", spec.has_cpus_per_gpu(), spec.cpus_per_gpu());
+    number("SLURM_MEM_PER_NODE", spec.has_mem_per_node_mib(), spec.mem_per_node_mib());
+    number("SLURM_MEM_PER_CPU", spec.has_mem_per_cpu_mib(), spec.mem_per_cpu_mib());
+    number("SLURM_MEM_PER_GPU", spec.has_mem_per_gpu_mib(), spec.mem_per_gpu_mib());
+    number("SLURM_NTASKS_PER_NODE", spec.has_tasks_per_node(), spec.tasks_per_node());
+    number("SLURM_NTASKS_PER_SOCKET", spec.has_tasks_per_socket(), spec.tasks_per_socket());
+    number("SLURM_NTASKS_PER_CORE", spec.has_tasks_per_core(), spec.tasks_per_core());
+    number("SLURM_NTASKS_PER_GPU", spec.has_tasks_per_gpu(), spec.tasks_per_gpu());
+    number("SLURM_THREADS_PER_CORE", spec.has_threads_per_core(), spec.threads_per_core());
+    number("SLURM_OVERCOMMIT", spec.overcommit(), 1);
+    text("SLURM_DISTRIBUTION", spec.distribution());
+    text("SLURM_GPU_BIND", spec.gpu_bind());
+    const auto gpus = [](const std::string& gres) { return gres.starts_with("gpu:") ? gres.substr(4) : std::string(); };
+    text("SLURM_GPUS", gpus(spec.gres_per_job()));
+    text("SLURM_GPUS_PER_NODE", gpus(options.gpus_per_node));
+    text("SLURM_GPUS_PER_SOCKET", gpus(spec.gres_per_socket()));
+    text("SLURM_GPUS_PER_TASK", gpus(spec.gres_per_task()));
+    return variables;
+}
+
+}  // namespace spur::cli::submit

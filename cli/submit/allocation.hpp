@@ -1,0 +1,36 @@
+// Getting nodes and giving them back: what salloc always does, and srun when it is not inside a job.
+#pragma once
+
+#include "cli/common/session.hpp"
+#include "cli/submit/options.hpp"
+
+#include <expected>
+#include <string>
+#include <vector>
+
+namespace spur::cli::submit {
+
+struct AllocationRequest {
+    v1::SubmitRequest submit;
+    Tool tool;
+    bool quiet = false;
+    std::optional<std::uint32_t> immediate_s;  // give up after so long
+    std::string failure_prefix;                // "Unable to allocate resources"
+};
+
+// Submits, waits until the job runs, and says so as Slurm does. A signal meanwhile gives the request back and ends the
+// program. The error is the exit code; everything has been said.
+std::expected<v1::Job, int> allocate(Session& session, const Console& console, const AllocationRequest& request);
+
+void release(Session& session, std::uint32_t job, std::uint32_t wait_status);
+
+// The variables that tell a program about its allocation, as salloc sets them.
+std::vector<std::pair<std::string, std::string>> allocation_variables(const v1::Job& job, const SubmitOptions& options,
+                                                                      const std::string& cluster,
+                                                                      const std::string& submit_dir,
+                                                                      const std::string& submit_host);
+
+std::string compress_counts(const std::vector<std::uint32_t>& counts);  // "2(x3),1"
+std::vector<std::uint32_t> tasks_per_node(const v1::Job& job);
+
+}  // namespace spur::cli::submit

@@ -1,0 +1,208 @@
+#include "cli/up/up.hpp"
+
+#include "cli/common/cluster.hpp"
+#include "cli/common/session.hpp"
+#include "cli/up/local_cluster.hpp"
+
+#include <getopt.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+namespace spur::cli {
+
+namespace {
+
+constexpr auto start_patience = std::chrono::seconds{20};
+
+constexpr const char* up_help =
+    "usage: spur up [--nodes N] [--detach] [--port PORT] [--dir DIR]\n"
+    "Start a whole cluster on this machine: a controller and N virtual nodes, no configuration, no root.\n\n"
+    "  -n, --nodes N    how many virtual nodes (1 to 512; default 1); each has the whole machine\n"
+    "  -d, --detach     return once it is ready; stop it with `spur down`\n"
+    "      --port PORT  where the controller listens on loopback (default 6817, or any free one)\n"
+    "      --dir DIR    where state and logs are kept (default $SPUR_STATE_DIR, $XDG_STATE_HOME/spur or "
+    "~/.local/state/spur)\n"
+    "  -h, --help\n\n"
+    "Without --detach it stays in the foreground; Ctrl-C stops the cluster. Its state is kept: the next `spur up` goes "
+    "on where\n"
+    "this one stopped. Commands find it by themselves.\n";
+
+constexpr const char* down_help =
+    "usage: spur down [--dir DIR]\n"
+    "Stop the cluster that `spur up` started. Jobs that are running are ended; waiting jobs are kept for the next "
+    "`spur up`.\n";
+
+struct Options {
+    LocalPlan plan;
+    bool detach{false};
+    bool help{false};
+};
+
+std::string default_dir() { return std::filesystem::path{client_state_path()}.parent_path().string(); }
+
+Result<Options> parse(Invocation& self, bool down) {
+    static const option table[] = {{"nodes", required_argument, nullptr, 'n'}, {"detach", no_argument, nullptr, 'd'},
+                                   {"port", required_argument, nullptr, 'p'},  {"dir", required_argument, nullptr, 'D'},
+                                   {"help", no_argument, nullptr, 'h'},        {nullptr, 0, nullptr, 0}};
+    std::vector<char*> argv;
+    for (auto& word : self.words) argv.push_back(word.data());
+    const auto argc = static_cast<int>(argv.size());
+    argv.push_back(nullptr);
+    Options options;
+    options.plan.dir = default_dir();
+    const auto number = [](const char* text, unsigned least, unsigned most, const char* what) -> Result<unsigned> {
+        unsigned value{};
+        const std::string_view given{text};
+        const auto [rest, error] = std::from_chars(given.data(), given.data() + given.size(), value);
+        if (error != std::errc{} || rest != given.data() + given.size() || value < least || value > most)
+            return fail(ErrorCode::invalid, "{}={} is not a number from {} to {}", what, given, least, most);
+        return value;
+    };
+    optind = 1;
+    opterr = 0;
+    for (int found = 0; (found = getopt_long(argc, argv.data(), down ? "h" : "n:dh", table, nullptr)) != -1;) {
+        if (down && (found == 'n' || found == 'd' || found == 'p')) found = '?';
+        switch (found) {
+            case 'n': {
+                SPUR_TRY(options.plan.nodes, number(optarg, 1, 512, "--nodes"));
+                break;
+            }
+            case 'p': {
+                SPUR_TRY(const auto port, number(optarg, 1, 65535, "--port"));
+                options.plan.port = static_cast<std::uint16_t>(port);
+                break;
+            }
+            case 'd':
+                options.detach = true;
+                break;
+            case 'D':
+                options.plan.dir = std::filesystem::absolute(optarg).string();
+                break;
+            case 'h':
+                options.help = true;
+                break;
+            default:
+                return fail(ErrorCode::invalid, "unknown option or missing value: {}; see spur {} --help",
+                            argv[optind - 1], self.words[0]);
+        }
+    }
+    if (optind < argc)
+        return fail(ErrorCode::invalid, "unexpected argument {}; see spur {} --help", argv[optind], self.words[0]);
+    if (options.plan.dir.empty())
+        return fail(ErrorCode::invalid, "HOME is not set; say where to keep state with --dir");
+    std::error_code error;
+    options.plan.bin_dir = std::filesystem::read_symlink("/proc/self/exe", error).parent_path().string();
+    return options;
+}
+
+// How many nodes are ready for work.
+unsigned ready_nodes(Session& session) {
+    const auto reply = session.call<v1::ListNodesReply>("ListNodes", v1::ListNodesRequest{});
+    unsigned ready = 0;
+    if (reply)
+        for (const auto& node : reply->nodes())
+            if (node.state() == "IDLE" || node.state() == "MIXED" || node.state() == "ALLOCATED") ++ready;
+    return ready;
+}
+
+Result<void> wait_until_ready(const LocalCluster& cluster, std::size_t wanted) {
+    const auto until = std::chrono::steady_clock::now() + start_patience;
+    while (std::chrono::steady_clock::now() < until) {
+        if (const auto dead = cluster.find_dead(); !dead.empty())
+            return fail(ErrorCode::internal, "{} ended while starting; its last words are in {}", dead,
+                        cluster.log_path(dead));
+        if (auto session = Session::open()) {
+            v1::PingRequest ping;
+            const auto reply = session->call<v1::PingReply>(
+                "Ping", ping, {.timeout = std::chrono::seconds{1}, .idempotent = true, .metadata = {}});
+            if (reply && reply->mode() == "leader" && (wanted == 0 || ready_nodes(*session) >= wanted)) return {};
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds{20});
+    }
+    return fail(ErrorCode::unavailable, "the cluster did not become ready within {} s; see {}", start_patience.count(),
+                cluster.dir() + "/log");
+}
+
+Result<LocalCluster> start(const Options& options) {
+    SPUR_TRY(auto cluster, LocalCluster::prepare(options.plan));
+    // Commands of this user, and the waiting below, follow this file.
+    std::error_code error;
+    std::filesystem::copy_file(cluster.config_path(), cluster.dir() + "/client.conf",
+                               std::filesystem::copy_options::overwrite_existing, error);
+    if (error) return fail(ErrorCode::internal, "cannot write {}/client.conf: {}", cluster.dir(), error.message());
+    ::setenv("SPUR_STATE_DIR", cluster.dir().c_str(), 1);
+    ::unsetenv("SPUR_CONF");
+    ::unsetenv("SPUR_CONTROLLER_ADDR");
+    const auto all = [&]() -> Result<void> {
+        SPUR_CHECK(cluster.start_controller());
+        SPUR_CHECK(wait_until_ready(cluster, 0));
+        SPUR_CHECK(cluster.start_agents());
+        return wait_until_ready(cluster, options.plan.nodes);
+    }();
+    if (!all) {
+        cluster.stop();
+        return std::unexpected(all.error());
+    }
+    return cluster;
+}
+
+void greet(const LocalCluster& cluster, const Options& options) {
+    std::printf("A cluster with %u node%s is running on this machine, port %u; state and logs in %s.\n",
+                cluster.node_count(), cluster.node_count() == 1 ? "" : "s", cluster.port(), cluster.dir().c_str());
+    if (options.plan.dir != default_dir())
+        std::printf("For commands in other shells: export SPUR_STATE_DIR=%s\n", cluster.dir().c_str());
+    std::printf("Try:\n  spur run hostname\n  spur submit --wrap 'echo hello from $SLURM_JOB_ID'\n  spur queue\n%s",
+                options.detach ? "Stop it with: spur down\n" : "Ctrl-C stops it.\n");
+    std::fflush(stdout);
+}
+
+int wait_for_the_end(LocalCluster& cluster, const Console& console, const sigset_t& signals) {
+    for (;;) {
+        const timespec pause{1, 0};
+        if (sigtimedwait(&signals, nullptr, &pause) > 0) {
+            std::puts("\nStopping.");
+            cluster.stop();
+            return 0;
+        }
+        if (const auto dead = cluster.find_dead(); !dead.empty()) {
+            console.error("{} has ended; stopping the rest. Its log is {}", dead, cluster.log_path(dead));
+            cluster.stop();
+            return 1;
+        }
+    }
+}
+
+}  // namespace
+
+int run_up(Invocation& self) {
+    const auto options = parse(self, false);
+    if (!options) return self.console.error("{}", options.error().text), 2;
+    if (options->help) return std::fputs(up_help, stdout), 0;
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, number);
+    if (!options->detach) sigprocmask(SIG_BLOCK, &signals, nullptr);
+    auto cluster = start(*options);
+    if (!cluster) return self.console.error("{}", cluster.error().text), 1;
+    greet(*cluster, *options);
+    return options->detach ? 0 : wait_for_the_end(*cluster, self.console, signals);
+}
+
+int run_down(Invocation& self) {
+    const auto options = parse(self, true);
+    if (!options) return self.console.error("{}", options.error().text), 2;
+    if (options->help) return std::fputs(down_help, stdout), 0;
+    auto cluster = LocalCluster::find(options->plan.dir);
+    if (!cluster) return self.console.error("{}", cluster.error().text), 1;
+    cluster->stop();
+    std::printf("The cluster in %s is stopped; its state is kept.\n", options->plan.dir.c_str());
+    return 0;
+}
+
+}  // namespace spur::cli

@@ -1,0 +1,53 @@
+// The table of commands. A new one is a line here and a folder beside this file.
+#include "cli/verbs.hpp"
+
+#include "cli/plugin/plugin.hpp"
+#include "cli/scancel/scancel.hpp"
+#include "cli/scontrol/scontrol.hpp"
+#include "cli/sinfo/sinfo.hpp"
+#include "cli/squeue/squeue.hpp"
+#include "cli/srun/srun.hpp"
+#include "cli/submit/salloc.hpp"
+#include "cli/submit/sbatch.hpp"
+#include "cli/up/up.hpp"
+
+namespace spur::cli {
+namespace {
+
+// `spur show job 7` is `scontrol show job 7`.
+int run_show(Invocation& self) {
+    self.words.insert(self.words.begin() + 1, "show");
+    return run_scontrol(self);
+}
+
+constexpr Verb table[] = {
+    {"submit", "sbatch", run_sbatch, "submit a batch script"},
+    {"run", "srun", run_srun, "run a command on allocated nodes, and wait for it"},
+    {"alloc", "salloc", run_salloc, "allocate nodes, and run a command or a shell with them"},
+    {"queue", "squeue", run_squeue, "list jobs and steps"},
+    {"cancel", "scancel", run_scancel, "cancel or signal jobs and steps"},
+    {"nodes", "sinfo", run_sinfo, "list nodes and partitions"},
+    {"show", "scontrol", run_show, "show a job, node, partition, reservation, the configuration ..."},
+    {"up", {}, run_up, "start a whole cluster on this machine"},
+    {"down", {}, run_down, "stop it"},
+    {"plugin", {}, run_plugin, "find, inspect, check, start and watch plugins"},
+    {"sbatch", "sbatch", run_sbatch, {}},
+    {"srun", "srun", run_srun, {}},
+    {"salloc", "salloc", run_salloc, {}},
+    {"squeue", "squeue", run_squeue, {}},
+    {"scancel", "scancel", run_scancel, {}},
+    {"sinfo", "sinfo", run_sinfo, {}},
+    {"scontrol", "scontrol", run_scontrol, "show and change anything, as administrators do"},
+};
+
+}  // namespace
+
+std::span<const Verb> verbs() { return table; }
+
+const Verb* find_verb(std::string_view name) {
+    for (const auto& verb : table)
+        if (verb.name == name) return &verb;
+    return nullptr;
+}
+
+}  // namespace spur::cli

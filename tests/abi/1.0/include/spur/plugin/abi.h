@@ -1,0 +1,118 @@
+/* spur/plugin/abi.h - the vocabulary of the boundary between Spur's daemons and its plugins.
+ *
+ * C11, no dependencies. Fixed-width fields only: no bool, enum, long, size_t or time_t crosses. Everything here is
+ * frozen for the life of Spur 1.x; structs marked "grows" gain members at their tail and nowhere else.
+ *
+ * Ownership in one sentence: inputs are borrowed for the duration of the call, outputs are pushed into sinks that copy
+ * or written into memory the caller brought, and nothing allocated on one side is ever freed on the other.
+ *
+ * Thread roles, written in brackets behind each function:
+ *   [main-thread]    start-up, reconfiguration and shutdown; one call at a time per process
+ *   [cycle-thread]   scheduling cycles; calls on one instance never overlap
+ *   [worker-thread]  a pool; calls on one instance may overlap unless the interface says otherwise
+ *   [any-thread]     any of these, or a thread of the plugin's own
+ * They are roles, not OS threads: two calls in one role may come from two threads. Debug hosts check them.
+ * Cost classes: "cheap" means microseconds and no locks held for long; "bounded" means it watches a stop signal;
+ * "may block" means it may wait for I/O. */
+#ifndef SPUR_PLUGIN_ABI_H
+#define SPUR_PLUGIN_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define SPUR_EXPORT __attribute__((visibility("default")))
+#else
+#define SPUR_EXPORT
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A struct that opens with `size` grows at its tail. Whoever fills it writes sizeof as its own compiler saw it;
+ * whoever reads asks before touching anything newer than the first release. */
+#define SPUR_HAS(type, ptr, member) ((ptr)->size >= offsetof(type, member) + sizeof((ptr)->member))
+#define SPUR_CAN(type, ptr, fn) (SPUR_HAS(type, ptr, fn) && (ptr)->fn != NULL)
+
+/* Records inside a span carry no size of their own: the span's stride tells how long each one is. */
+#define SPUR_SPAN_HAS(type, span, member) ((span).stride >= offsetof(type, member) + sizeof(((type *)0)->member))
+
+/* What a call came to. Negative: something is broken, see spur_error. Positive values are verdicts and belong to the
+ * interface that defines them: "does not fit now" is an answer, not an error. */
+typedef int32_t spur_status;
+#define SPUR_OK ((spur_status)0)
+#define SPUR_E_INVALID ((spur_status)-1)     /* the arguments or the configuration make no sense */
+#define SPUR_E_UNAVAILABLE ((spur_status)-2) /* hardware, library or service is not there; others may do without */
+#define SPUR_E_IO ((spur_status)-3)          /* disk or network failed */
+#define SPUR_E_BUSY ((spur_status)-4)        /* too much in flight; the same call may succeed later */
+#define SPUR_E_DENIED ((spur_status)-5)      /* the operating system or a peer said no */
+#define SPUR_E_CORRUPT ((spur_status)-6)     /* stored bytes are not what was written */
+#define SPUR_E_UNSUPPORTED ((spur_status)-7) /* this plugin does not do that */
+#define SPUR_E_STOPPED ((spur_status)-8)     /* gave up because the host asked it to */
+#define SPUR_E_NOT_FOUND ((spur_status)-9)   /* what the call names does not exist */
+#define SPUR_E_INTERNAL ((spur_status)-100)  /* a bug in the plugin */
+
+/* Filled by the callee, owned by the caller: nothing to free, nothing thread-local. UTF-8, always terminated.
+ * The text is a sentence for an operator: what was attempted, on what, why not, what to do. */
+typedef struct spur_error {
+    uint32_t size;
+    spur_status code;
+    char text[248];
+} spur_error;
+
+/* A borrowed array. Step by `stride`, never by sizeof: the host's records may be longer than yours. */
+typedef struct spur_span {
+    const void *data;
+    uint32_t count;
+    uint32_t stride;
+} spur_span;
+
+/* The i-th record of a span, as `const type *`. No bounds check: i < span.count. */
+#define SPUR_AT(type, span, i) ((const type *)(const void *)((const char *)(span).data + (size_t)(span).stride * (i)))
+
+/* Borrowed text: `length` bytes of UTF-8, not necessarily terminated. Empty: length 0, data may be NULL. */
+typedef struct spur_str {
+    const char *data;
+    uint32_t length;
+    uint32_t reserved;
+} spur_str;
+
+/* Borrowed bytes. */
+typedef struct spur_bytes {
+    const void *data;
+    uint64_t length;
+} spur_bytes;
+
+/* A borrowed set of small numbers: number i is in it when bit (i % 64) of words[i / 64] is set. Bits at and past
+ * `count` are zero, so whole words can be combined without masking. words == NULL stands for the empty set. */
+typedef struct spur_bits {
+    const uint64_t *words;
+    uint32_t count;
+    uint32_t reserved;
+} spur_bits;
+
+/* Where a plugin pushes text or bytes; the host copies before returning. A non-OK answer means stop and return it. */
+typedef struct spur_sink {
+    uint32_t size;
+    uint32_t reserved;
+    void *context;
+    spur_status (*write)(const struct spur_sink *sink, const void *data, uint64_t length);
+} spur_sink;
+
+/* Where a plugin pulls bytes from. Fills at most `capacity`, sets *length (0 at the end). */
+typedef struct spur_source {
+    uint32_t size;
+    uint32_t reserved;
+    void *context;
+    spur_status (*read)(const struct spur_source *source, void *buffer, uint64_t capacity, uint64_t *length);
+} spur_source;
+
+/* "none" wherever a uint32_t index or count may be absent, and "unlimited" for limits. */
+#define SPUR_NONE UINT32_MAX
+#define SPUR_UNLIMITED UINT32_MAX
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,71 @@
+// A scorer with one fault, chosen when it is compiled; the rest of it is the template's.
+#include "plugin-api/templates/cpp/priority/by_age.hpp"
+
+namespace {
+
+using namespace spur::plugin;
+
+struct Scorer : ByAge {
+    Scorer(const spur_host*, const spur_config*) : ByAge{1000, 86400, 86400} {}
+};
+
+spur_status score(spur_plugin* self, const spur_cluster_view* view, spur_span queries, spur_priority* out,
+                  std::uint32_t out_stride, spur_error*) {
+    auto* place = reinterpret_cast<char*>(out);
+    for (const auto& query : Records<spur_priority_query>(queries)) {
+        const auto& job = *SPUR_AT(spur_job_view, view->pending, query.job);
+        auto answer = self_cast<Scorer>(self).score(job, view->now, query.nice);
+#ifdef FAULT_PRIORITY_DIVIDES_BY_ZERO
+        answer.raw[SPUR_FACTOR_FAIRSHARE] = 0.0 / static_cast<double>(view->number - 1);
+#endif
+#ifdef FAULT_PRIORITY_FORGETS_THE_OLD
+        answer.total = 1'000'000'000 - static_cast<std::uint64_t>(view->now - job.eligible) % 1'000'000'000;
+#endif
+#ifdef FAULT_PRIORITY_GIVES_ZERO
+        answer.total = 0;
+#endif
+        *reinterpret_cast<spur_priority*>(place) = answer;
+#ifdef FAULT_PRIORITY_STEPS_BY_SIZEOF
+        place += sizeof(spur_priority);
+        (void)out_stride;
+#else
+        place += out_stride;
+#endif
+    }
+    return SPUR_OK;
+}
+
+double decay(spur_plugin* self, double seconds) {
+#ifdef FAULT_PRIORITY_DECAY_GROWS
+    return self_cast<Scorer>(self).decay(-seconds);
+#else
+    return self_cast<Scorer>(self).decay(seconds);
+#endif
+}
+
+constexpr spur_priority_ops ops{.size = sizeof(spur_priority_ops),
+                                .reserved = 0,
+                                .score = score,
+                                .decay = decay,
+                                .shares = nullptr,
+                                .weights = nullptr};
+const void* query(spur_plugin*, const char* id) { return std::string_view(id) == SPUR_PRIORITY_IFACE ? &ops : nullptr; }
+
+constexpr const char* interfaces[] = {SPUR_PRIORITY_IFACE, nullptr};
+constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
+                                .reserved = 0,
+                                .type = FAULT_TYPE,
+                                .version = "1.0.0",
+                                .vendor = "Spur's tests",
+                                .summary = "a scorer with a fault",
+                                .options = nullptr,
+                                .option_count = 0,
+                                .option_stride = sizeof(spur_option),
+                                .interfaces = interfaces,
+                                .create = create<Scorer>,
+                                .destroy = destroy<Scorer>,
+                                .query = query};
+
+}  // namespace
+
+SPUR_PLUGIN(&desc)

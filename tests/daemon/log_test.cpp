@@ -1,0 +1,93 @@
+// Log lines: levels, files, JSON, and rotation.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "daemons/common/log/log.hpp"
+
+namespace spur::log {
+namespace {
+
+class LogFile : public testing::Test {
+protected:
+    LogFile() {
+        std::string name = testing::TempDir() + "spurXXXXXX";
+        dir_ = ::mkdtemp(name.data());
+        file_ = dir_ / "log";
+    }
+    ~LogFile() override {
+        use(nullptr);
+        set_level(Level::info);
+        std::filesystem::remove_all(dir_);
+    }
+    static std::string contents(const std::filesystem::path& file) {
+        std::ifstream in{file};
+        return {std::istreambuf_iterator<char>{in}, {}};
+    }
+    Result<void> begin(Level level = Level::info, bool json = false) {
+        return start({"spurtest", level, file_, false, json});
+    }
+    std::filesystem::path dir_, file_;
+};
+
+TEST_F(LogFile, HasTimeProgramLevelAndText) {
+    ASSERT_TRUE(begin());
+    warning("node {} is {}", "n1", "gone");
+    const auto text = contents(file_);
+    EXPECT_TRUE(text.ends_with(" spurtest: warning: node n1 is gone\n")) << text;
+    struct stat status {};
+    ASSERT_EQ(::stat(file_.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0007U, 0U) << "others may not read it";
+}
+
+TEST_F(LogFile, KeepsOnlyWhatTheLevelAllows) {
+    ASSERT_TRUE(begin(Level::warning));
+    info("not this");
+    debug("nor this");
+    error("this");
+    EXPECT_EQ(contents(file_).find("not"), std::string::npos);
+    EXPECT_NE(contents(file_).find("error: this"), std::string::npos);
+}
+
+TEST_F(LogFile, CanBeJson) {
+    ASSERT_TRUE(begin(Level::info, true));
+    info("a \"quoted\" \\ text");
+    const auto text = contents(file_);
+    EXPECT_NE(text.find(R"("program":"spurtest","level":"info","text":"a \"quoted\" \\ text"})"), std::string::npos)
+        << text;
+}
+
+TEST_F(LogFile, IsReopenedAfterItWasRenamed) {
+    ASSERT_TRUE(begin());
+    info("before");
+    std::filesystem::rename(file_, dir_ / "log.1");
+    info("between");
+    reopen();
+    info("after");
+    EXPECT_NE(contents(dir_ / "log.1").find("between"), std::string::npos);
+    EXPECT_EQ(contents(dir_ / "log.1").find("after"), std::string::npos);
+    EXPECT_NE(contents(file_).find("after"), std::string::npos);
+}
+
+TEST_F(LogFile, ThatCannotBeOpenedIsAnErrorAndChangesNothing) {
+    file_ = dir_ / "none/log";
+    const auto started = begin();
+    ASSERT_FALSE(started);
+    EXPECT_TRUE(started.error().text.starts_with("log file " + file_.native() + " cannot be opened: "))
+        << started.error().text;
+}
+
+TEST(LogLevel, UnderstandsSlurmsNamesToo) {
+    EXPECT_EQ(find_level("Info"), Level::info);
+    EXPECT_EQ(find_level("verbose"), Level::info);
+    EXPECT_EQ(find_level("debug3"), Level::trace);
+    EXPECT_EQ(find_level("quiet"), Level::error);
+    EXPECT_EQ(find_level("loud"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace spur::log

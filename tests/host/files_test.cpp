@@ -1,0 +1,139 @@
+// Files that are never opened: not ELF, cut short, or writable by others.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "daemons/common/host/file_check.hpp"
+#include "daemons/common/host/search.hpp"
+#include "tests/host/fixture.hpp"
+
+namespace spur::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+class PluginFileTest : public testing::Test {
+protected:
+    std::string open(const std::string& type = "sched/actor") {
+        PluginHost host{test_options()};
+        auto config = config_with({{"sched", {type}}});
+        config.plugin_dirs = {dir_.path()};
+        const auto sched = host.open<SchedAxis>(config);
+        return sched ? "opened" : sched.error().text;
+    }
+    std::string refused(const std::string& sentence) {
+        return "plugin file " + (dir_.path() / "sched_actor.so").native() + " refused: " + sentence;
+    }
+    TempDir dir_;
+};
+
+TEST_F(PluginFileTest, ATextFileIsNoPlugin) {
+    const auto file = dir_.path() / "sched_actor.so";
+    std::ofstream{file} << "#!/bin/sh\necho hello\n";
+    ::chmod(file.c_str(), 0644);
+    EXPECT_EQ(
+        open(),
+        refused("it is not an ELF shared object but begins with \"#!/bin/sh\\x0aecho h\"; install the built plugin"));
+    std::ofstream{file};
+    EXPECT_EQ(open(), refused("it is not an ELF shared object but empty; install the built plugin"));
+}
+
+TEST_F(PluginFileTest, EveryTruncationIsRefusedBeforeItIsMapped) {
+    const auto file = dir_.copy("sched_actor.so");
+    const auto whole = fs::file_size(file);
+    for (const auto part : {std::uintmax_t{20}, std::uintmax_t{63}, whole / 10, whole / 2, whole - 1}) {
+        dir_.copy("sched_actor.so");
+        fs::resize_file(file, part);
+        EXPECT_NE(open().find(" refused: it is cut short"), std::string::npos) << part << ": " << open();
+    }
+}
+
+TEST_F(PluginFileTest, ObjectsForOtherMachinesAreNamed) {
+    const auto file = dir_.copy("sched_actor.so");
+    const auto patch = [&](std::streamoff at, char byte) {
+        std::fstream stream{file, std::ios::in | std::ios::out | std::ios::binary};
+        stream.seekp(at);
+        stream.put(byte);
+    };
+    patch(18, static_cast<char>(0xb7));  // e_machine
+    EXPECT_NE(open().find("it is built for aarch64 and this daemon for "), std::string::npos) << open();
+    patch(4, 1);  // EI_CLASS
+    EXPECT_NE(open().find("it is a 32-bit object"), std::string::npos) << open();
+}
+
+TEST_F(PluginFileTest, AProgramIsNoPlugin) {
+    const auto file = dir_.path() / "sched_actor.so";
+    fs::copy_file("/proc/self/exe", file);
+    ::chmod(file.c_str(), 0755);
+    EXPECT_EQ(open(), refused("it is a program, not a shared object; link it with -shared"));
+}
+
+TEST_F(PluginFileTest, ADirectoryIsNoPlugin) {
+    fs::create_directory(dir_.path() / "sched_actor.so");
+    EXPECT_EQ(open(), refused("it is not a regular file"));
+}
+
+TEST_F(PluginFileTest, AFileThatOthersMayWriteIsRefused) {
+    const auto file = dir_.copy("sched_actor.so");
+    ::chmod(file.c_str(), 0666);
+    EXPECT_EQ(open(), refused("it is writable by everyone (mode 0666); run chmod go-w " + file.native()));
+    ::chmod(file.c_str(), 0664);
+    EXPECT_EQ(open(), refused("it is writable by its group (mode 0664); run chmod go-w " + file.native()));
+}
+
+TEST_F(PluginFileTest, ADirectoryThatOthersMayWriteIsRefused) {
+    dir_.copy("sched_actor.so");
+    ::chmod(dir_.path().c_str(), 0777);
+    const auto text = open();
+    ::chmod(dir_.path().c_str(), 0700);
+    EXPECT_EQ(text, refused("its directory " + dir_.path().native() +
+                            " is writable by everyone (mode 0777); run chmod go-w " + dir_.path().native()));
+}
+
+TEST_F(PluginFileTest, ALinkIsJudgedByWhatItLeadsTo) {
+    const TempDir elsewhere;
+    const auto target = elsewhere.copy("sched_actor.so");
+    fs::create_symlink(target, dir_.path() / "sched_actor.so");
+    EXPECT_EQ(open(), "opened");
+    ::chmod(target.c_str(), 0666);
+    EXPECT_EQ(open(), refused("its target " + target.native() +
+                              " is writable by everyone (mode 0666); run chmod go-w " + target.native()));
+    fs::remove(target);
+    EXPECT_EQ(open(), refused(target.native() + " does not exist"));
+}
+
+TEST_F(PluginFileTest, AFileOfSomebodyElseIsRefused) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+    const auto file = dir_.copy("sched_actor.so");
+    ASSERT_EQ(::chown(file.c_str(), 12345, 12345), 0);
+    EXPECT_EQ(
+        open(),
+        refused(
+            "it belongs to uid 12345, and only root and uid 0, which runs this daemon, are trusted; run chown root " +
+            file.native()));
+}
+
+TEST_F(PluginFileTest, OfTwoDirectoriesTheFirstWinsAndTheOtherIsMentioned) {
+    log::Capture log;
+    const auto file = dir_.copy("sched_actor.so");
+    PluginHost host{test_options()};
+    auto config = config_with({{"sched", {"sched/actor"}}});
+    config.plugin_dirs = {dir_.path(), SPUR_TEST_PLUGINS};
+    ASSERT_TRUE(host.open<SchedAxis>(config));
+    EXPECT_EQ(host.list().at(0).path, file);
+    EXPECT_TRUE(log.contains("plugin sched/actor is in two directories: " + file.native() +
+                             " is used and " SPUR_TEST_PLUGINS
+                             "/sched_actor.so is not; the order of [plugins] dirs decides"));
+}
+
+TEST(Search, TypesAndFileNamesBelongTogether) {
+    EXPECT_EQ(plugin_file_name("sched/backfill"), "sched_backfill.so");
+    EXPECT_TRUE(is_plugin_type("gpu/rocm"));
+    for (const auto* const bad : {"sched", "sched/", "/x", "Sched/x", "sched/x/y", "sched/..", "sched/x.so", "../x/y"})
+        EXPECT_FALSE(is_plugin_type(bad)) << bad;
+}
+
+}  // namespace
+}  // namespace spur::daemon

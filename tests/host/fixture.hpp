@@ -1,0 +1,68 @@
+// What the tests of the host share: a host that looks into the folder of test plugins, and configurations in one line.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "daemons/common/host/host.hpp"
+#include "daemons/common/log/log.hpp"
+
+namespace spur::daemon {
+
+inline const bool is_quiet = (log::set_level(log::Level::warning), true);
+
+inline HostOptions test_options() {
+    HostOptions options;
+    options.program = "spurtest";
+    options.facts = {{"cluster_name", "testing"}};
+    options.check_roles = true;
+    return options;
+}
+
+inline Config config_with(std::map<std::string, std::vector<std::string>> plugins,
+                          std::map<std::string, std::vector<ConfigOption>> options = {}) {
+    Config config;
+    config.path = "spur.conf";
+    config.plugin_dirs = {SPUR_TEST_PLUGINS};
+    config.plugins = std::move(plugins);
+    config.plugin_options = std::move(options);
+    return config;
+}
+
+inline std::vector<ConfigOption> acting(const std::string& act, const std::string& when = "plan") {
+    return {{"act", act, 10}, {"when", when, 11}};
+}
+
+inline Config actor_config(const std::string& act, const std::string& when = "plan") {
+    return config_with({{"sched", {"sched/actor"}}}, {{"sched/actor", acting(act, when)}});
+}
+
+class TempDir {
+public:
+    TempDir() {
+        std::string name = testing::TempDir() + "spurXXXXXX";
+        path_ = ::mkdtemp(name.data());
+    }
+    ~TempDir() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    TempDir(const TempDir&) = delete;
+    TempDir& operator=(const TempDir&) = delete;
+    const std::filesystem::path& path() const { return path_; }
+    std::filesystem::path copy(const std::string& plugin, const std::string& as = {}) const {
+        const auto to = path_ / (as.empty() ? plugin : as);
+        std::filesystem::copy_file(std::filesystem::path{SPUR_TEST_PLUGINS} / plugin, to,
+                                   std::filesystem::copy_options::overwrite_existing);
+        return to;
+    }
+
+private:
+    std::filesystem::path path_;
+};
+
+}  // namespace spur::daemon

@@ -1,0 +1,55 @@
+// Plugins of other axes, good for being there.
+#include <spur/plugin/gpu.h>
+#include <spur/plugin/state.h>
+#include <spur/plugin/plugin.hpp>
+
+namespace {
+
+using namespace spur::plugin;
+
+struct Instance {
+    Instance(const spur_host*, const spur_config* config) : level{option(config, "level").integer} {}
+    std::int64_t level;
+};
+
+#ifdef STUB_GPU
+#define STUB_IFACE SPUR_GPU_IFACE
+spur_status scan(spur_plugin*, const spur_gpu_sink*, spur_error*) { return SPUR_OK; }
+spur_status bind(spur_plugin*, const std::uint32_t*, std::uint32_t, const spur_gpu_env_sink*, spur_error*) {
+    return SPUR_OK;
+}
+constexpr spur_gpu_ops ops{.size = sizeof(spur_gpu_ops), .reserved = 0, .scan = scan, .bind = bind};
+#else
+#define STUB_IFACE SPUR_STATE_IFACE
+constexpr spur_state_ops ops{
+    .size = sizeof(spur_state_ops),
+    .features = 0,
+    .open = [](spur_plugin*, const spur_state_listener*, spur_error*) -> spur_status { return SPUR_OK; },
+    .propose = [](spur_plugin*, const spur_state_entry*, std::uint32_t, std::uint64_t, spur_error*) -> spur_status {
+        return SPUR_OK;
+    },
+    .status = [](spur_plugin*, spur_state_status*, spur_error*) -> spur_status { return SPUR_OK; },
+    .snapshot = [](spur_plugin*, std::uint64_t, const spur_source*, spur_error*) -> spur_status { return SPUR_OK; },
+};
+#endif
+
+constexpr spur_option options[] = {{"level", SPUR_OPTION_INT, 0, "1", "a number", nullptr, 0, 0}};
+constexpr const char* interfaces[] = {STUB_IFACE, nullptr};
+constexpr spur_plugin_desc desc{
+    sizeof(spur_plugin_desc),
+    0,
+    STUB_TYPE,
+    "1.0",
+    "tests",
+    "good for being there",
+    options,
+    1,
+    sizeof(spur_option),
+    interfaces,
+    create<Instance>,
+    destroy<Instance>,
+    [](spur_plugin*, const char* id) -> const void* { return std::string_view{id} == STUB_IFACE ? &ops : nullptr; }};
+
+}  // namespace
+
+SPUR_PLUGIN(&desc)

@@ -1,0 +1,3 @@
+/* A failed assertion in plan(). */
+#define IN_PLAN abort();
+#include "skeleton.h"

@@ -1,0 +1,172 @@
+"""Who may do what: wrong keys, strangers, other users' jobs, unknown users. Refused, logged, nothing changed.
+
+"""
+import os
+import shutil
+import socket
+import threading
+import unittest
+
+from spur_cluster import Cluster, Daemon, eventually
+
+NOBODY, UNKNOWN = 65534, 61234
+
+
+def as_user(uid):
+    return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]
+
+
+class WrongKey(unittest.TestCase):
+    def test_a_caller_with_another_key_is_refused_and_logged_and_changes_nothing(self):
+        with Cluster(nodes=1) as cluster:
+            job = cluster.submit("-H", "--wrap", "true")
+            forged = os.path.join(cluster.dir, "forged.conf")
+            key = os.path.join(cluster.dir, "forged.key")
+            with open(key, "wb") as file:
+                file.write(os.urandom(32))
+            os.chmod(key, 0o600)
+            with open(cluster.controllers[0].config) as config, open(forged, "w") as out:
+                out.write(config.read().replace(f"{cluster.dir}/auth.key", key))
+            for words in (("sbatch", "--wrap", "true"), ("scancel", job), ("scontrol", "release", job), ("squeue",), ("srun", "true")):
+                done = cluster.run(*words, env={"SPUR_CONF": forged})
+                self.assertNotEqual(done.returncode, 0, words)
+                self.assertIn("authentication", (done.stdout + done.stderr).lower(), words)
+            eventually(lambda: "Submit" in cluster.controllers[0].text(), "the refusal is in the log")
+            self.assertEqual(cluster.ok("squeue", "-h", "-o", "%A %r").split(), [str(job), "JobHeldUser"])
+
+
+class Eavesdropper(threading.Thread):
+    """Stands between one client and the controller, passes everything on, and keeps what the client said."""
+
+    def __init__(self, port):
+        super().__init__(daemon=True)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port, self.target, self.heard = self.listener.getsockname()[1], port, b""
+        self.start()
+
+    def run(self):
+        client, _ = self.listener.accept()
+        self.listener.close()
+        with client, socket.create_connection(("127.0.0.1", self.target)) as server:
+            threading.Thread(target=self.back, args=(server, client), daemon=True).start()
+            while data := client.recv(65536):
+                self.heard += data
+                server.sendall(data)
+
+    @staticmethod
+    def back(server, client):
+        try:
+            while data := server.recv(65536):
+                client.sendall(data)
+        except OSError:
+            pass
+
+
+class Replay(unittest.TestCase):
+    def test_a_recorded_request_sent_again_is_refused_and_logged_and_changes_nothing(self):
+        with Cluster(nodes=0) as cluster:
+            controller = cluster.controllers[0]
+            job = cluster.submit("-H", "--wrap", "true")
+            spy = Eavesdropper(controller.port)
+            cluster.ok("scontrol", "update", f"jobid={job}", "name=first", env={"SPUR_CONTROLLER_ADDR": f"127.0.0.1:{spy.port}"})
+            self.assertEqual(cluster.job(job)["JobName"], "first")
+            self.assertIn(b"PRI * HTTP/2.0", spy.heard)
+            cluster.ok("scontrol", "update", f"jobid={job}", "name=second")
+            before = len(controller.text())
+            # The same bytes on a new connection: HTTP/2 keeps no state between connections, so they mean the same.
+            with socket.create_connection(("127.0.0.1", controller.port)) as again:
+                again.sendall(spy.heard)
+                eventually(lambda: "UpdateJobs" in controller.text()[before:], "the refusal is in the log")
+            self.assertRegex(controller.text()[before:], "(?i)replay|used before|again|twice")
+            self.assertEqual(cluster.job(job)["JobName"], "second")
+
+
+@unittest.skipUnless(os.geteuid() == 0, "needs root, to be several users")
+@unittest.skipUnless(shutil.which("munged", path="/usr/sbin:/usr/bin:/sbin:/bin"), "needs munged")
+@unittest.skipUnless(shutil.which("setpriv"), "needs setpriv")
+class SeveralUsers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cluster = Cluster(nodes=1, cpus=4)
+        cls.cluster = cluster
+        folder = os.path.join(cluster.dir, "munge")
+        os.mkdir(folder, 0o755)
+        with open(os.path.join(folder, "key"), "wb") as key:
+            key.write(os.urandom(128))
+        os.chmod(os.path.join(folder, "key"), 0o400)
+        cls.socket = os.path.join(folder, "socket")
+        munged = shutil.which("munged", path="/usr/sbin:/usr/bin:/sbin:/bin")
+        keeper = Daemon([munged, "--foreground", "--force", f"--socket={cls.socket}", f"--key-file={folder}/key", f"--pid-file={folder}/pid",
+                         f"--log-file={folder}/log", f"--seed-file={folder}/seed"], os.path.join(cluster.dir, "munged.log"))
+        keeper.start()
+        cluster.helpers.append(keeper)
+        eventually(lambda: os.path.exists(cls.socket), "munged listens")
+        cluster.auth = 'plugin = "munge"\n'
+        cluster.settings['plugin."auth/munge"'] = f'socket = "{cls.socket}"'
+        cluster.__enter__()
+        os.chmod(cluster.controllers[0].folder, 0o755)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.cluster.close()
+
+    def run(self, result=None):
+        before = len(result.failures) + len(result.errors)
+        super().run(result)
+        if len(result.failures) + len(result.errors) > before:
+            self.cluster.keep = True
+
+    def test_a_user_runs_jobs_as_themselves(self):
+        job = self.cluster.submit("--wrap", "id -u", wrapper=as_user(NOBODY))
+        self.assertEqual(self.cluster.wait_ended(job)["JobState"], "COMPLETED")
+        self.assertEqual(self.cluster.read(f"slurm-{job}.out"), f"{NOBODY}\n")
+        self.assertIn(f"({NOBODY})", self.cluster.job(job)["UserId"])
+
+    def test_nobody_changes_the_job_of_another_user(self):
+        job = self.cluster.submit("-H", "--wrap", "true")
+        before = self.cluster.job(job)
+        for words in (("scancel", job), ("scontrol", "release", job), ("scontrol", "update", f"jobid={job}", "name=mine"),
+                      ("scontrol", "requeue", job), ("scontrol", "write", "batch_script", job, "-")):
+            done = self.cluster.run(*words, wrapper=as_user(NOBODY))
+            self.assertRegex(done.stdout + done.stderr, "(?i)denied|permission|invalid user id", words)
+        self.assertEqual(self.cluster.job(job), before)
+        self.cluster.ok("scancel", job)
+
+    def test_an_ordinary_user_does_not_administer(self):
+        before = self.cluster.show("partition", "main")
+        for words in (("scontrol", "update", "nodename=n1", "state=drain", "reason=x"), ("scontrol", "reconfigure"), ("scontrol", "shutdown"),
+                      ("scontrol", "update", "partition=main", "state=down")):
+            done = self.cluster.run(*words, wrapper=as_user(NOBODY))
+            self.assertNotEqual(done.returncode, 0, words)
+            self.assertRegex(done.stdout + done.stderr, "(?i)denied|permission|invalid user id", words)
+        self.assertIn("uid 65534", self.cluster.controllers[0].text())
+        self.assertEqual(self.cluster.show("partition", "main"), before)
+        self.assertNotIn("DRAIN", self.cluster.node_state("n1"))
+
+    def test_a_uid_that_no_user_has_submits_nothing(self):
+        before = self.cluster.ok("squeue", "-h", "-t", "all", "-o", "%A")
+        done = self.cluster.run("sbatch", "-H", "--wrap", "true", wrapper=as_user(UNKNOWN))
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stderr, "(?i)user")
+        self.assertEqual(self.cluster.ok("squeue", "-h", "-t", "all", "-o", "%A"), before)
+
+    def test_an_agent_that_is_not_root_is_refused(self):
+        agent = self.cluster.agents["n1"]
+        state = os.path.join(self.cluster.work, "forged-agent")
+        os.mkdir(state)
+        os.chown(state, NOBODY, NOBODY)
+        agent.kill()  # so that the name is free to be taken
+        forged = Daemon([*as_user(NOBODY), agent.command[0], *agent.command[1:]], os.path.join(self.cluster.dir, "forged.log"))
+        forged.command[forged.command.index("--state-dir") + 1] = state
+        forged.start()
+        try:
+            eventually(lambda: "tried to open an agent's session; refused" in self.cluster.controllers[0].text(), "the refusal is in the log")
+            self.assertNotIn("joined cluster", forged.text())
+        finally:
+            forged.kill()
+        agent.start()
+        self.cluster.wait_nodes()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,49 @@
+// 123, 123_4, 123_[4-9], 123+1, 123.batch: the ids that squeue, scancel and scontrol take.
+#include <gtest/gtest.h>
+
+#include "core/array_spec.hpp"
+
+namespace spur {
+namespace {
+
+std::string round_trip(std::string_view text) {
+    const auto ref = JobRef::parse(text);
+    return ref ? ref->str() : ref.error().text;
+}
+
+TEST(T28JobRef, EveryFormIsRead) {
+    for (const auto* text : {"123", "123_4", "123_[4-9,12]", "123_*", "123+1", "123.0", "123.batch", "123.extern",
+                             "123.interactive", "123_4.0", "123+1.2", "123_[0-20:4]"})
+        EXPECT_EQ(round_trip(text), text);
+    EXPECT_EQ(round_trip(" 123 "), "123");
+    EXPECT_EQ(round_trip("123_[4]"), "123_4");
+    EXPECT_EQ(round_trip("123_0-3"), "123_[0-3]");
+}
+
+TEST(T28JobRef, TheNamedStepsHaveSlurmsNumbers) {
+    EXPECT_EQ(JobRef::parse("5.batch")->step, step_batch);
+    EXPECT_EQ(JobRef::parse("5.extern")->step, step_extern);
+    EXPECT_EQ(print_step_id(step_interactive), "interactive");
+    EXPECT_EQ(find_step_id("nothing"), std::nullopt);
+}
+
+TEST(T28JobRef, WhatIsNoIdIsRefused) {
+    EXPECT_EQ(round_trip("x"), "Invalid job id: x");
+    EXPECT_EQ(round_trip("0"), "Invalid job id: 0");
+    EXPECT_EQ(round_trip("12_[4"), "Invalid job id: 12_[4 (unclosed bracket)");
+    EXPECT_EQ(round_trip("12.x"),
+              "Invalid job id: 12.x (after the dot goes a step number, batch, extern or interactive)");
+    for (const auto* text : {"", "-1", "12_", "12_a", "12_[]", "12+", "12+x", "12.", "12x", "4294967295", "99999999999",
+                             "12_[3-1]", "12__3", "_3"})
+        EXPECT_TRUE(round_trip(text).starts_with("Invalid job id: ")) << text;
+}
+
+TEST(T28JobRef, ListsSplitOutsideBrackets) {
+    const auto refs = parse_job_refs("12,13_[1-3,5],14.0,").value();
+    ASSERT_EQ(refs.size(), 3U);
+    EXPECT_EQ(refs[1].str(), "13_[1-3,5]");
+    EXPECT_FALSE(parse_job_refs("12,x"));
+}
+
+}  // namespace
+}  // namespace spur

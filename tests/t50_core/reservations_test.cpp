@@ -1,0 +1,149 @@
+// Reservations: who may use the nodes, and what happens when their time comes and goes.
+#include <gtest/gtest.h>
+
+#include "tests/support/cluster_builder.hpp"
+
+namespace spur {
+namespace {
+
+using namespace spur::testing;
+
+Reservation wanted(ClusterBuilder& b, std::string_view node, std::uint64_t from, std::uint64_t until,
+                   std::uint64_t flags = 0) {
+    Reservation entry;
+    entry.start_time = ClusterBuilder::start + static_cast<UnixSeconds>(from);
+    entry.end_time = ClusterBuilder::start + static_cast<UnixSeconds>(until);
+    entry.nodes = {b.node(node)};
+    entry.users = {"alice"};
+    entry.flags = flags;
+    return entry;
+}
+JobOption reserved(std::string_view name) {
+    return spec([name = Text{name}](JobSpec& job) { job.reservation = name; });
+}
+std::string shown(ClusterBuilder& b, std::string_view name) {
+    const auto* node = b.cluster().find_node(name);
+    return display_state(node->shown_state(), node->shown_flags());
+}
+
+TEST(T50Reservations, OneWithoutANameIsNamedAfterItsUser) {
+    ClusterBuilder b;
+    b.nodes("n[1-2]", cpus(4)).cluster();
+    b.must(EditReservation{Edit::create, wanted(b, "n1", 100, 200), Actor::root()});
+    b.must(EditReservation{Edit::create, wanted(b, "n2", 100, 200), Actor::root()});
+    EXPECT_NE(b.cluster().find_reservation("alice_1"), nullptr);
+    EXPECT_NE(b.cluster().find_reservation("alice_2"), nullptr);
+}
+
+TEST(T50Reservations, JobsMustEndBeforeItBeginsOrBelongToIt) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).cluster();
+    b.must(EditReservation{Edit::create, wanted(b, "n1", 300, 900), Actor::root()});
+    b.pending("long", limit_min(6)).pending("short", limit_min(5));
+    b.pending("member", reserved("alice_1"), limit_min(5));
+    EXPECT_FALSE(b.start_on(b.id("long"), "n1", 1));
+    EXPECT_TRUE(b.start_on(b.id("short"), "n1", 1));
+    EXPECT_FALSE(b.start_on(b.id("member"), "n1", 1)) << "it has not begun";
+    b.at(300).must(Tick{});
+    EXPECT_TRUE(b.start_on(b.id("member"), "n1", 1));
+}
+
+TEST(T50Reservations, ItsJobsStayOnItsNodes) {
+    ClusterBuilder b;
+    b.nodes("n[1-2]", cpus(4)).cluster();
+    b.must(EditReservation{Edit::create, wanted(b, "n1", 0, 9000), Actor::root()});
+    b.pending("member", reserved("alice_1"), limit_min(5));
+    EXPECT_FALSE(b.start_on(b.id("member"), "n2", 1));
+    EXPECT_TRUE(b.start_on(b.id("member"), "n1", 1));
+}
+
+TEST(T50Reservations, StrangersAreRefusedAtSubmission) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).cluster();
+    b.must(EditReservation{Edit::create, wanted(b, "n1", 0, 900), Actor::root()});
+    Job stranger;
+    auto job = std::make_shared<JobSpec>();
+    job->user_name = "eve";
+    stranger.spec = job;
+    EXPECT_FALSE(b.cluster().may_use(*b.cluster().find_reservation("alice_1"), stranger));
+}
+
+TEST(T50Reservations, NodesShowThatTheyAreReserved) {
+    ClusterBuilder b;
+    b.nodes("n[1-2]", cpus(4)).cluster();
+    b.must(EditReservation{Edit::create, wanted(b, "n1", 10, 100), Actor::root()});
+    b.must(EditReservation{Edit::create, wanted(b, "n2", 10, 100, reservation_flag::maint), Actor::root()});
+    EXPECT_EQ(b.cluster().next_due(), b.now() + 10);
+    b.at(10).must(Tick{});
+    EXPECT_EQ(shown(b, "n1"), "RESERVED");
+    EXPECT_EQ(shown(b, "n2"), "MAINT");
+    b.at(100).must(Tick{});
+    EXPECT_EQ(shown(b, "n1"), "IDLE");
+    EXPECT_EQ(shown(b, "n2"), "IDLE");
+    EXPECT_TRUE(b.cluster().reservations().empty());
+}
+
+TEST(T50Reservations, WaitingJobsOfADeletedOneAreHeld) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).cluster();
+    auto entry = wanted(b, "n1", 100, 200);
+    entry.name = "lab";
+    b.must(EditReservation{Edit::create, entry, Actor::root()});
+    b.pending("a", reserved("lab"));
+    b.must(EditReservation{Edit::remove, entry, Actor::root()});
+    EXPECT_EQ(to_string(b.job("a").reason), "ReservationDeleted");
+    EXPECT_FALSE(b.job("a").eligible);
+}
+
+TEST(T50Reservations, OneInUseIsNotDeleted) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).cluster();
+    auto entry = wanted(b, "n1", 0, 6000);
+    entry.name = "lab";
+    b.must(EditReservation{Edit::create, entry, Actor::root()});
+    b.pending("a", reserved("lab"));
+    ASSERT_TRUE(b.start_on(b.id("a"), "n1"));
+    const auto refused = b.apply(EditReservation{Edit::remove, entry, Actor::root()});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().text, "Requested reservation is in use");
+}
+
+TEST(T50Reservations, NodesAreNotReservedTwiceNorUnderRunningJobs) {
+    ClusterBuilder b;
+    b.nodes("n[1-2]", cpus(4)).running("a", on("n2"), limit_min(10));
+    b.must(EditReservation{Edit::create, wanted(b, "n1", 100, 200), Actor::root()});
+    const auto twice = b.apply(EditReservation{Edit::create, wanted(b, "n1", 150, 250), Actor::root()});
+    ASSERT_FALSE(twice);
+    EXPECT_EQ(twice.error().text, "Requested reservation overlaps with another reservation");
+    EXPECT_TRUE(
+        b.apply(EditReservation{Edit::create, wanted(b, "n1", 150, 250, reservation_flag::overlap), Actor::root()}));
+    const auto busy = b.apply(EditReservation{Edit::create, wanted(b, "n2", 100, 200), Actor::root()});
+    ASSERT_FALSE(busy);
+    EXPECT_EQ(busy.error().text, "Requested nodes are busy");
+    EXPECT_TRUE(b.apply(
+        EditReservation{Edit::create, wanted(b, "n2", 100, 200, reservation_flag::ignore_jobs), Actor::root()}));
+    EXPECT_TRUE(b.apply(EditReservation{Edit::create, wanted(b, "n2", 600, 700), Actor::root()}))
+        << "the job is over by then";
+}
+
+TEST(T50Reservations, DailyOnesComeBackTheNextDay) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).cluster();
+    b.must(EditReservation{Edit::create, wanted(b, "n1", 10, 100, reservation_flag::daily), Actor::root()});
+    b.at(10).must(Tick{});
+    EXPECT_EQ(shown(b, "n1"), "RESERVED");
+    b.at(100).must(Tick{});
+    EXPECT_EQ(shown(b, "n1"), "IDLE");
+    EXPECT_EQ(b.cluster().find_reservation("alice_1")->start_time, ClusterBuilder::start + 10 + 86'400);
+    EXPECT_EQ(b.cluster().next_due(), ClusterBuilder::start + 10 + 86'400);
+}
+
+TEST(T50Reservations, FlagsAreWrittenInSlurmsOrder) {
+    EXPECT_EQ(print_reservation_flags(*parse_reservation_flags("ignore_jobs,maint,static_alloc,overlap,flex,magnetic")),
+              "MAINT,FLEX,OVERLAP,IGNORE_JOBS,STATIC,MAGNETIC");
+    EXPECT_FALSE(parse_reservation_flags("maint,nonsense"));
+    EXPECT_FALSE(parse_reservation_flags("spec_nodes")) << "shown, never typed";
+}
+
+}  // namespace
+}  // namespace spur

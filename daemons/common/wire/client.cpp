@@ -11,6 +11,10 @@ namespace spur::wire {
 
 using namespace std::chrono_literals;
 
+namespace {
+constexpr auto max_pause = 300ms;  // an election takes a second or two: whoever waits for one should not oversleep it
+}
+
 class Channel::Impl {
 public:
     explicit Impl(ChannelOptions options) : options_(std::move(options)) {
@@ -32,6 +36,7 @@ private:
         std::chrono::milliseconds unreachable_timeout;
         std::optional<Clock::time_point> unreachable_since;
         unsigned failures{0};
+        unsigned rounds{0};  // among the endpoints, without a connection
     };
 
     RpcResult<void> connect_once(Patience& patience);
@@ -84,7 +89,7 @@ bool Channel::Impl::follow(const RpcError& error) {
 
 // Sleeps a little, longer each time. False: no time left.
 bool Channel::Impl::pause(Patience& patience) {
-    const auto base = std::min(20ms * (1 << std::min(patience.failures, 6u)), 1000ms);
+    const auto base = std::min(20ms * (1 << std::min(patience.failures, 6u)), max_pause);
     ++patience.failures;
     const auto length = base / 2 + base * (dice_() % 100) / 100;
     const auto now = Clock::now();
@@ -94,8 +99,10 @@ bool Channel::Impl::pause(Patience& patience) {
 }
 
 RpcResult<void> Channel::Impl::connect_once(Patience& patience) {
-    // A round among all takes no longer than one alone would: a machine that is cut off must not hold up the others.
-    const auto share = options_.connect_timeout / static_cast<long>(options_.endpoints.size());
+    // A round among all takes no longer than one alone would, and the first is short: a machine that is cut off must not
+    // hold up the others, and one that is only slow gets more time when its turn comes again.
+    auto share = options_.connect_timeout / static_cast<long>(options_.endpoints.size());
+    if (options_.endpoints.size() > 1) share = std::min(share, 200ms * (1 << std::min(patience.rounds, 6u)));
     const auto deadline = std::min(patience.deadline, Clock::now() + share);
     const Endpoint& target = current();
     const bool secure = target.scheme == Endpoint::Scheme::tls ||
@@ -128,6 +135,7 @@ RpcResult<void> Channel::Impl::connect(Patience& patience) {
         if (!patience.unreachable_since) patience.unreachable_since = now;
         const bool whole_round = tried % options_.endpoints.size() == 0;
         if (now - *patience.unreachable_since >= patience.unreachable_timeout && whole_round) return connected;
+        if (whole_round) ++patience.rounds;
         if (whole_round && !pause(patience)) return connected;
         if (now >= patience.deadline) return connected;
     }

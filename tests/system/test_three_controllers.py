@@ -82,7 +82,7 @@ class Submitter(threading.Thread):
                 self.told.append((int(done.stdout), began, time.monotonic()))
             else:
                 self.failures.append(done.stderr.strip())
-            self.over.wait(0.1)
+            self.over.wait(0.05)
 
 
 class ThreeControllers(unittest.TestCase):
@@ -110,6 +110,8 @@ class ThreeControllers(unittest.TestCase):
                 print(f"round {number + 1}: {what} (controller {victim.number}): next write after {pauses[-1]:.2f} s", flush=True)
                 victim.start() if what == "kill the leader" else network.heal(victim)
                 self.until_all_agree(cluster)
+                told = [len(client.told) for client in clients]
+                eventually(lambda: all(len(c.told) >= t + 3 for c, t in zip(clients, told)), "submits go on")
         finally:
             for client in clients:
                 client.over.set()

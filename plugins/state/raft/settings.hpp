@@ -22,8 +22,8 @@ struct Settings {
     bool listens = false;  // with one host nobody needs to reach us, and no port is opened
     std::string listen_host;
     std::uint16_t listen_port = 0;
-    unsigned election_timeout_ms = 1000;
-    unsigned heartbeat_ms = 100;
+    unsigned election_timeout_ms = 600;
+    unsigned heartbeat_ms = 60;
     std::uint64_t snapshot_threshold = 20000;  // entries
     std::uint64_t snapshot_trailing = 1024;    // log records kept behind a snapshot for followers that lag
 };

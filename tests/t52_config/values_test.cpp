@@ -75,6 +75,10 @@ check_on_startup = false
     EXPECT_EQ(config.controller.hosts, (std::vector<std::string>{"ctrl1", "ctrl2", "ctrl3"}));
     EXPECT_EQ(config.scheduler.interval_s, 1U);
     EXPECT_EQ(config.cluster.policies.usage_half_life_s, 14U * 86'400);
+    const auto& fairshare = config.plugin_options.at("priority/fairshare");
+    ASSERT_EQ(fairshare.size(), 1U);
+    EXPECT_EQ(fairshare[0].key, "half_life");
+    EXPECT_EQ(std::get<std::string>(fairshare[0].value), "1209600s");
     EXPECT_EQ(config.accounting.database_url, "postgresql://spur:spur@db1/spur");
     ASSERT_EQ(config.cluster.partitions.size(), 1U);
     EXPECT_EQ(config.cluster.partitions[0].max_time_min, 72U * 60);

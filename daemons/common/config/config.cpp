@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -48,6 +49,20 @@ void settle_auth(Config& config, Problems& problems) {
     config.plugin_options.erase("auth/");
 }
 
+// [scheduler] fairshare_halflife_days is the half-life of priority/fairshare too, unless its own section says otherwise.
+void settle_half_life(Config& config) {
+    auto& half_life_s = config.cluster.policies.usage_half_life_s;
+    const auto by_default = half_life_s;
+    half_life_s = static_cast<std::uint64_t>(std::llround(config.scheduler.fairshare_halflife_days * seconds_per_day));
+    const auto chosen = config.plugins.find("priority");
+    const std::string fairshare = "priority/fairshare";
+    if (half_life_s == by_default) return;
+    if (chosen != config.plugins.end() && std::ranges::find(chosen->second, fairshare) == chosen->second.end()) return;
+    auto& options = config.plugin_options[fairshare];
+    if (std::ranges::find(options, "half_life", &ConfigOption::key) == options.end())
+        options.push_back({"half_life", std::to_string(half_life_s) + "s", 0});
+}
+
 void settle(Config& config, const Drafts& drafts, Problems& problems) {
     settle_scheduler(config, drafts, problems);
     settle_auth(config, problems);
@@ -57,8 +72,7 @@ void settle(Config& config, const Drafts& drafts, Problems& problems) {
         return found == drafts.section_lines.end() ? 0 : found->second;
     };
     auto& policies = config.cluster.policies;
-    policies.usage_half_life_s =
-        static_cast<std::uint64_t>(std::llround(config.scheduler.fairshare_halflife_days * seconds_per_day));
+    settle_half_life(config);
     const auto accounting = config.plugins.find("accounting");
     const bool discards = accounting != config.plugins.end() && accounting->second.front() == "accounting/none";
     policies.keep_outbox = !config.accounting.host.empty() && !discards;

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t most_queued_output = 4U << 20;
 constexpr std::uint64_t most_waiting_input = 1U << 20;
+constexpr auto join_patience = std::chrono::seconds{10};  // an agent that has just been restarted takes steps soon
+constexpr auto join_poll = std::chrono::milliseconds{20};
 
 }  // namespace
 
@@ -95,8 +97,8 @@ public:
     NodeJobs& jobs;
     wire::Session session;
     NodeJobs::StepId step;
-    bool launched{false}, running{false}, over{false}, keep{false};  // [loop]
-    std::vector<v1::StepInput> early;                                // [loop] for when it runs
+    bool asked{false}, launched{false}, running{false}, over{false}, keep{false};  // [loop]
+    std::vector<v1::StepInput> early;                                              // [loop] for when it runs
     std::uint64_t waiting_input{0};
     bool paused{false};
 
@@ -128,11 +130,10 @@ void StepService::open(wire::Session session) {
         loop_.post([this, client, bytes = std::move(bytes)] {
             v1::StepInput message;
             if (!message.ParseFromString(bytes)) return client->failed("srun sent bytes that are not a StepInput");
-            if (!client->launched) {
-                if (!message.has_launch()) return client->failed("a step's first message must be its launch");
-                return launch(client, message.launch());
-            }
-            client->hear(std::move(message));
+            if (client->asked) return client->hear(std::move(message));
+            if (!message.has_launch()) return client->failed("a step's first message must be its launch");
+            client->asked = true;
+            launch(client, message.launch(), std::chrono::steady_clock::now() + join_patience);
         });
     });
     session.on_drained([this, client] {
@@ -143,12 +144,19 @@ void StepService::open(wire::Session session) {
     session.on_closed([this, client](const std::optional<Error>&) {
         loop_.post([this, client] {
             if (client->launched && !client->over) jobs_.client_gone(client->step, client->keep);
+            client->over = true;
         });
     });
 }
 
-void StepService::launch(const std::shared_ptr<Client>& client, const v1::StepLaunch& launch) {
+void StepService::launch(const std::shared_ptr<Client>& client, const v1::StepLaunch& launch,
+                         std::chrono::steady_clock::time_point until) {
+    if (client->over) return;  // srun did not wait
     const auto key = facts_.verify_key();
+    if (key.empty() && std::chrono::steady_clock::now() < until) {
+        loop_.after(join_poll, [this, client, launch, until] { this->launch(client, launch, until); });
+        return;
+    }
     auto verified = verify_credential(
         launch.credential(),
         {.key = key, .node = facts_.node, .caller = client->session.caller().uid, .now = std::time(nullptr)});

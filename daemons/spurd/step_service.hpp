@@ -1,6 +1,7 @@
 // What spurd serves on its own port: srun starts steps and streams their stdio, anybody may ask how it is.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,7 +25,9 @@ public:
 private:
     class Client;
     void open(wire::Session session);
-    void launch(const std::shared_ptr<Client>& client, const v1::StepLaunch& launch);
+    // Waits until `until` for the agent to join: only then it knows whose signature to trust.
+    void launch(const std::shared_ptr<Client>& client, const v1::StepLaunch& launch,
+                std::chrono::steady_clock::time_point until);
 
     Loop& loop_;
     NodeJobs& jobs_;

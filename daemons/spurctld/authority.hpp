@@ -9,7 +9,7 @@
 #include "core/command.hpp"
 #include "core/config.hpp"
 #include "daemons/common/wire/auth.hpp"
-#include "daemons/spurctld/read_model.hpp"
+#include "daemons/common/planning/read_model.hpp"
 
 namespace spur::ctld {
 

@@ -6,7 +6,7 @@
 #include "core/job_spec.hpp"
 #include "core/result.hpp"
 #include "core/step.hpp"
-#include "daemons/spurctld/read_model.hpp"
+#include "daemons/common/planning/read_model.hpp"
 #include "spur/v1/controller.pb.h"
 
 namespace spur::ctld {

@@ -17,7 +17,7 @@
 
 #include "core/cluster.hpp"
 #include "daemons/spurctld/command_log.hpp"
-#include "daemons/spurctld/read_model.hpp"
+#include "daemons/common/planning/read_model.hpp"
 
 namespace spur::ctld {
 

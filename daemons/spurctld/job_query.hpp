@@ -8,7 +8,7 @@
 
 #include "core/array_spec.hpp"
 #include "core/result.hpp"
-#include "daemons/spurctld/read_model.hpp"
+#include "daemons/common/planning/read_model.hpp"
 #include "spur/v1/controller.pb.h"
 
 namespace spur::ctld {

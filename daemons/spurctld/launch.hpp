@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/cluster.hpp"
-#include "daemons/spurctld/read_model.hpp"
+#include "daemons/common/planning/read_model.hpp"
 #include "spur/v1/controller.pb.h"
 
 namespace spur::ctld {

@@ -15,8 +15,8 @@
 #include "daemons/common/host/host.hpp"
 #include "daemons/common/host/planner.hpp"
 #include "daemons/spurctld/engine.hpp"
-#include "daemons/spurctld/mirror.hpp"
-#include "daemons/spurctld/plan.hpp"
+#include "daemons/common/planning/mirror.hpp"
+#include "daemons/common/planning/plan.hpp"
 
 namespace spur::ctld {
 

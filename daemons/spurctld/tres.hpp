@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/gres.hpp"
-#include "daemons/spurctld/read_model.hpp"
+#include "daemons/common/planning/read_model.hpp"
 
 namespace spur::ctld {
 

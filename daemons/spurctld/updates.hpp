@@ -8,7 +8,7 @@
 
 #include "core/command.hpp"
 #include "core/result.hpp"
-#include "daemons/spurctld/read_model.hpp"
+#include "daemons/common/planning/read_model.hpp"
 
 namespace spur::ctld {
 

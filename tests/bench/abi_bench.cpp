@@ -10,7 +10,7 @@
 
 #include "daemons/common/host/host.hpp"
 #include "daemons/common/host/planner.hpp"
-#include "daemons/spurctld/mirror.hpp"
+#include "daemons/common/planning/mirror.hpp"
 #include "tests/bench/bench_plan.h"
 #include "tests/support/cluster_builder.hpp"
 

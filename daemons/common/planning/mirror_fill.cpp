@@ -5,7 +5,7 @@
 #include "core/constraint.hpp"
 #include "core/gres.hpp"
 #include "core/hostlist.hpp"
-#include "daemons/spurctld/mirror.hpp"
+#include "daemons/common/planning/mirror.hpp"
 
 namespace spur::ctld {
 

@@ -1,4 +1,4 @@
-#include "daemons/spurctld/mirror.hpp"
+#include "daemons/common/planning/mirror.hpp"
 
 #include <algorithm>
 

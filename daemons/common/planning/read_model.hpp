@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/cluster.hpp"
-#include "daemons/spurctld/persistent_map.hpp"
+#include "daemons/common/planning/persistent_map.hpp"
 
 namespace spur::ctld {
 

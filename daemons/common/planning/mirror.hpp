@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "daemons/spurctld/read_model.hpp"
+#include "daemons/common/planning/read_model.hpp"
 
 namespace spur::ctld {
 

@@ -1,4 +1,4 @@
-#include "daemons/spurctld/read_model.hpp"
+#include "daemons/common/planning/read_model.hpp"
 
 #include <algorithm>
 #include <type_traits>

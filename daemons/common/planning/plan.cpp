@@ -1,4 +1,4 @@
-#include "daemons/spurctld/plan.hpp"
+#include "daemons/common/planning/plan.hpp"
 
 #include <spur/plugin/plugin.hpp>
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/command.hpp"
-#include "daemons/spurctld/mirror.hpp"
+#include "daemons/common/planning/mirror.hpp"
 
 namespace spur::ctld {
 

@@ -12,11 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "daemons/common/host/host.hpp"
-#include "daemons/common/host/planner.hpp"
+#include "daemons/common/planning/cycle.hpp"
 #include "daemons/spurctld/engine.hpp"
-#include "daemons/common/planning/mirror.hpp"
-#include "daemons/common/planning/plan.hpp"
 
 namespace spur::ctld {
 
@@ -24,12 +21,6 @@ struct SchedulerOptions {
     std::chrono::seconds interval{60};          // a backstop: events wake it at once
     std::chrono::seconds rescore_interval{30};  // how often the age of waiting jobs is looked at
     std::chrono::milliseconds budget{5000};     // a plan that takes longer is told to stop
-};
-
-struct PolicyPlugins {
-    daemon::Bound<daemon::SchedAxis> sched;
-    daemon::Bound<daemon::SelectAxis> select;
-    daemon::Bound<daemon::PriorityAxis> priority;
 };
 
 class Scheduler final : public EngineObserver {
@@ -53,12 +44,10 @@ private:
     void loop(const std::stop_token& stop);
     bool wait_for_work(const std::stop_token& stop);
     void cycle(const std::stop_token& stop);
-    void score(UnixSeconds now);
-    void carry_out(Plan plan, const std::stop_token& stop);
+    bool may_start(const Job& job) const;
+    void carry_out(CycleOutcome outcome, const std::stop_token& stop);
 
     Engine& engine_;
-    PolicyPlugins plugins_;
-    daemon::Planner planner_;
     std::function<void(std::string)> log_;
 
     mutable std::mutex mutex_;
@@ -70,7 +59,7 @@ private:
     bool dirty_{false};
     Stats stats_;
 
-    Mirror mirror_;  // scheduler thread only
+    PlanningCycle planning_;  // scheduler thread only
     std::chrono::steady_clock::time_point rescored_{};
     std::jthread thread_;
 };

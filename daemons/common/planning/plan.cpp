@@ -148,6 +148,7 @@ spur_status PlanCollector::start(std::uint32_t slot, std::uint32_t partition, sp
 
 void PlanCollector::expect(std::uint32_t slot, std::int64_t start, spur_bits nodes) {
     if (!is_pending(slot)) return void(complain(fmt::format("expects slot {}, which holds no waiting job", slot)));
+    if (!keeps_notes_) return;
     const auto& job = *mirror_.pending().backing(slot).job;
     std::string names;
     if (nodes.words != nullptr) {
@@ -166,6 +167,7 @@ void PlanCollector::expect(std::uint32_t slot, std::int64_t start, spur_bits nod
 
 void PlanCollector::waits(std::uint32_t slot, std::uint32_t reason, spur_str text) {
     if (!is_pending(slot)) return void(complain(fmt::format("explains slot {}, which holds no waiting job", slot)));
+    if (!keeps_notes_) return;
     const auto& job = *mirror_.pending().backing(slot).job;
     if (reason == SPUR_WAIT_LIMIT) return;  // the limit's own name was noted by may_start
     const auto why = reason_of(reason);

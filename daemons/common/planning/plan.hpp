@@ -37,6 +37,8 @@ public:
     PlanCollector(Mirror& mirror, const spur_cluster_view& view, std::chrono::steady_clock::time_point stop_at,
                   const std::atomic<bool>& stopping, MayStart may_start);
     const spur_plan_sink* sink() const { return &sink_; }
+    // Whether what the planner tells about jobs that go on waiting is collected: nobody asks a simulated queue.
+    void keep_notes(bool keep) { keeps_notes_ = keep; }
     Plan take() { return std::move(plan_); }
     bool asked_after_stop() const { return stopped_; }
 
@@ -55,6 +57,7 @@ private:
     std::chrono::steady_clock::time_point stop_at_;
     const std::atomic<bool>& stopping_;
     MayStart may_start_;
+    bool keeps_notes_{true};
     mutable bool stopped_{false};
     Plan plan_;
     std::unordered_map<JobId, std::size_t> notes_;

@@ -45,6 +45,15 @@ void sort_unique(std::vector<T>& items) {
 
 }  // namespace
 
+void merge(Changes& into, const Changes& from) {
+    into.everything = into.everything || from.everything;
+    into.directory = into.directory || from.directory;
+    if (into.everything) return;
+    into.jobs.insert(into.jobs.end(), from.jobs.begin(), from.jobs.end());
+    into.forgotten.insert(into.forgotten.end(), from.forgotten.begin(), from.forgotten.end());
+    into.nodes.insert(into.nodes.end(), from.nodes.begin(), from.nodes.end());
+}
+
 void note_changes(const Events& events, Changes& changes) {
     for (const auto& event : events)
         std::visit(

@@ -52,6 +52,9 @@ struct Changes {
     void clear() { *this = {}; }
 };
 
+// Adds what another batch touched.
+void merge(Changes& into, const Changes& from);
+
 // Adds what `events` name to `changes`.
 void note_changes(const Events& events, Changes& changes);
 

@@ -1,0 +1,111 @@
+#include "daemons/common/planning/cycle.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace spur::ctld {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+}  // namespace
+
+bool wants_scheduling(const Event& event) {
+    return std::visit(
+        []<class T>(const T&) {
+            return std::is_same_v<T, ConfigChanged> || std::is_same_v<T, JobQueued> || std::is_same_v<T, JobEnded> ||
+                   std::is_same_v<T, JobRequeued> || std::is_same_v<T, JobSuspended> || std::is_same_v<T, NodeFreed> ||
+                   std::is_same_v<T, NodeChanged> || std::is_same_v<T, PartitionChanged> ||
+                   std::is_same_v<T, ReservationChanged> || std::is_same_v<T, AssociationsChanged> ||
+                   std::is_same_v<T, JobShrunk> || std::is_same_v<T, JobChanged>;
+        },
+        event);
+}
+
+PlanningCycle::PlanningCycle(PolicyPlugins plugins)
+    : plugins_{std::move(plugins)}, planner_{plugins_.sched, plugins_.select} {}
+
+CycleOutcome PlanningCycle::run(CycleInput input) {
+    CycleOutcome outcome;
+    const auto begun = Clock::now();
+    mirror_.update(input.model, input.changes);
+    if (input.rescore || input.changes.directory || input.changes.everything) mirror_.rescore_all();
+    score(input.now, outcome);
+    const auto& view = mirror_.view(input.now);
+    outcome.pending = view.pending_order.count;
+    if (outcome.pending == 0) {
+        mirror_.end_cycle();
+        return outcome;
+    }
+    static const std::atomic<bool> never{false};
+    const auto& stopping = input.stopping != nullptr ? *input.stopping : never;
+    PlanCollector collector{mirror_, view, begun + input.budget, stopping, std::move(input.may_start)};
+    collector.keep_notes(input.notes);
+    // The planner keeps to the budget, says so when it does not, and lets no other thread into the collector.
+    const auto planned = planner_.run(view, *collector.sink(), {input.budget, &stopping});
+    if (planned)
+        outcome.planning = planned->took;
+    else
+        outcome.problems.push_back(fmt::format("scheduling cycle failed: {}", planned.error().text));
+    mirror_.end_cycle();
+    outcome.plan = collector.take();
+    for (const auto& complaint : outcome.plan.complaints)
+        outcome.problems.push_back(fmt::format("plugin {}: {}", plugins_.sched.type(), complaint));
+    return outcome;
+}
+
+void PlanningCycle::score(UnixSeconds now, CycleOutcome& outcome) {
+    auto& slots = mirror_.unscored();
+    if (slots.empty()) return;
+    std::vector<spur_priority_query> queries;
+    std::vector<std::uint32_t> asked;
+    for (const auto slot : slots) {
+        const auto& view = mirror_.pending().view(slot);
+        if (view.id == 0) continue;
+        const auto& job = *mirror_.pending().backing(slot).job;
+        if (job.priority_set) {
+            mirror_.place(slot, job.priority);
+            continue;
+        }
+        const auto partition = view.partitions.count > 0 ? *SPUR_AT(std::uint32_t, view.partitions, 0) : SPUR_NONE;
+        queries.push_back(
+            {.job = slot, .partition = partition, .nice = job.spec->nice.value_or(0), .reserved = 0, .site = 0});
+        asked.push_back(slot);
+    }
+    slots.clear();
+    if (queries.empty()) return;
+    std::vector<spur_priority> answers(queries.size());
+    const spur_span span{queries.data(), static_cast<std::uint32_t>(queries.size()), sizeof(spur_priority_query)};
+    const auto begun = Clock::now();
+    const auto scored = plugins_.priority.call(&spur_priority_ops::score, &mirror_.view(now), span, answers.data(),
+                                               static_cast<std::uint32_t>(sizeof(spur_priority)));
+    outcome.scoring = Clock::now() - begun;
+    if (!scored) outcome.problems.push_back(fmt::format("priorities could not be worked out: {}", scored.error().text));
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        const auto total = scored ? std::min<std::uint64_t>(answers[i].total, UINT32_MAX) : 1;
+        mirror_.place(asked[i], total);
+        const auto& job = *mirror_.pending().backing(asked[i]).job;
+        if (job.priority != total)
+            outcome.scores.notes.push_back({.job = job.id, .priority = static_cast<std::uint32_t>(total)});
+    }
+}
+
+std::vector<StartJob> start_commands(std::vector<Placement> placements, const ReadModel& model) {
+    std::vector<StartJob> starts;
+    std::unordered_map<std::uint32_t, std::size_t> groups;
+    for (auto& placement : placements) {
+        const auto& job = model.jobs.get(placement.job.value);
+        const auto group = job ? job->het_job.value : 0;
+        if (group != 0) {
+            const auto [found, is_new] = groups.try_emplace(group, starts.size());
+            if (is_new) starts.emplace_back();
+            starts[found->second].parts.push_back(std::move(placement));
+        } else {
+            starts.push_back({{std::move(placement)}});
+        }
+    }
+    return starts;
+}
+
+}  // namespace spur::ctld

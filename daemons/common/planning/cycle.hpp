@@ -1,0 +1,64 @@
+// One planning cycle, with no clock and no thread of its own: priority scores the queue, sched plans with select, and
+// the plan becomes commands. The controller's scheduler runs it when events wake it, the simulator when virtual time
+// does.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemons/common/host/host.hpp"
+#include "daemons/common/host/planner.hpp"
+#include "daemons/common/planning/mirror.hpp"
+#include "daemons/common/planning/plan.hpp"
+
+namespace spur::ctld {
+
+struct PolicyPlugins {
+    daemon::Bound<daemon::SchedAxis> sched;
+    daemon::Bound<daemon::SelectAxis> select;
+    daemon::Bound<daemon::PriorityAxis> priority;
+};
+
+// Can something start, or start elsewhere, because of it?
+bool wants_scheduling(const Event& event);
+
+struct CycleInput {
+    std::shared_ptr<const ReadModel> model;
+    Changes changes;      // since the cycle before
+    UnixSeconds now{};    // what planners see
+    bool rescore{false};  // ask for the priority of every waiting job, not only of new ones
+    std::chrono::nanoseconds budget{std::chrono::seconds{1}};
+    const std::atomic<bool>* stopping{nullptr};  // set: the planner is told to stop
+    PlanCollector::MayStart may_start;
+    bool notes{true};  // collect why jobs wait and when they are expected
+};
+
+struct CycleOutcome {
+    SetPending scores;  // priorities that differ from what the records say
+    Plan plan;
+    std::size_t pending{};              // jobs that waited; with none, nobody was asked
+    std::vector<std::string> problems;  // for the log
+    std::chrono::nanoseconds scoring{}, planning{};
+};
+
+class PlanningCycle {
+public:
+    explicit PlanningCycle(PolicyPlugins plugins);
+    CycleOutcome run(CycleInput input);
+    const Mirror& mirror() const { return mirror_; }
+
+private:
+    void score(UnixSeconds now, CycleOutcome& outcome);
+
+    PolicyPlugins plugins_;
+    daemon::Planner planner_;
+    Mirror mirror_;
+};
+
+// The placements as commands: components of one heterogeneous job start together.
+std::vector<StartJob> start_commands(std::vector<Placement> placements, const ReadModel& model);
+
+}  // namespace spur::ctld

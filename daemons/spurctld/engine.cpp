@@ -250,6 +250,8 @@ void Engine::lead_or_follow(const RoleChange& change) {
     }
     tick_in_flight_ = false;
     finish_batch();  // observers see all that was applied before they hear who leads
+    // What the log knew at the start came before this; a leader has all, a follower of one is as late as any follower.
+    if (change.role == LogRole::leader || !change.leader.empty()) current_ = true;
     for (auto* observer : observers_) observer->on_leadership(cluster_, leadership_);
 }
 

@@ -57,6 +57,9 @@ public:
     // ---- any thread
     std::shared_ptr<const ReadModel> model() const { return model_.load(std::memory_order_acquire); }
     Leadership leadership() const;
+    // Whether the model has caught up with the log since the start. Until then it lacks jobs that exist, and a question
+    // answered from it would deny them.
+    bool is_current() const { return current_; }
     // Runs `task` on the engine thread, where cluster() may be looked at.
     void post(std::function<void()> task);
     // Makes `command` happen. Refused at once where this controller does not lead.
@@ -139,6 +142,7 @@ private:
     Leadership leadership_;
     std::unordered_map<std::uint64_t, std::function<void(Result<void>)>> outcomes_;
     std::atomic<std::uint64_t> next_ticket_{1};
+    std::atomic<bool> current_{false};
     std::atomic<std::shared_ptr<const ReadModel>> model_;
 
     // engine thread only

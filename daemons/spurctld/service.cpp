@@ -5,6 +5,18 @@
 
 namespace spur::ctld {
 
+namespace {
+const Error still_reading{ErrorCode::unavailable, "this controller has just started and still reads its state"};
+
+// Nothing was changed and nobody better is known: the client asks again, here or elsewhere, until its deadline.
+wire::Metadata ask_again() {
+    wire::Metadata trailers;
+    trailers.add(wire::leader_key, "");
+    return trailers;
+}
+
+}  // namespace
+
 struct Service::Background : BackgroundWorker {};
 
 Service::Service(Engine& engine, Agents& agents, Authority& authority, WatchHub& watchers, ServiceHooks hooks)
@@ -23,10 +35,12 @@ void Service::in_background(std::function<void()> work) { background_->post(std:
 
 void Service::register_all(wire::RpcServer& server) {
     const auto unary = [&](std::string_view name, void (Service::*handler)(const Call&)) {
-        server.unary(fmt::format("/spur.v1.Controller/{}", name),
-                     [this, handler](const Call& call) { (this->*handler)(call); });
+        server.unary(fmt::format("/spur.v1.Controller/{}", name), [this, handler](const Call& call) {
+            if (!engine_.is_current()) return call.fail(still_reading, ask_again());
+            (this->*handler)(call);
+        });
     };
-    unary("Ping", &Service::ping);
+    server.unary("/spur.v1.Controller/Ping", [this](const Call& call) { ping(call); });
     unary("Submit", &Service::submit);
     unary("ListJobs", &Service::list_jobs);
     unary("ListNodes", &Service::list_nodes);
@@ -50,6 +64,7 @@ void Service::register_all(wire::RpcServer& server) {
     unary("Membership", &Service::membership);
 
     server.stream("/spur.v1.Controller/Watch", [this](const wire::Session& session) {
+        if (!engine_.is_current()) return session.close(still_reading, ask_again());
         session.on_message([this, session](const std::string& bytes) {
             v1::WatchRequest request;
             if (!request.ParseFromString(bytes))

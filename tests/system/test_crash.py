@@ -65,6 +65,18 @@ class Crash(unittest.TestCase):
             self.check_scripts(cluster, told)
         print(f"{len(told)} jobs acknowledged, none lost", flush=True)
 
+    def test_a_controller_that_has_just_started_answers_with_everything_or_not_at_all(self):
+        with Cluster(nodes=0) as cluster:
+            controller = cluster.controllers[0]
+            with Burst(cluster, 0) as burst:
+                pass
+            for _ in range(10):
+                controller.kill()
+                controller.start()
+                for _ in range(3):  # the first is there before it serves, and waits
+                    listed = cluster.ok("squeue", "-h", "-o", "%A").split()
+                    self.assertEqual(set(burst.told) - set(map(int, listed)), set(), "jobs were denied")
+
     def check_queue(self, cluster, told):
         listed = [line.split() for line in cluster.ok("squeue", "-h", "-o", "%A %j").splitlines()]
         ids = [int(job) for job, _ in listed]

@@ -109,7 +109,7 @@ TEST(RaftSettings, WhatMakesNoSenseIsRefusedWithASentence) {
         return plugin.create(host, options).error().text;
     };
     EXPECT_THAT(complaint({}, ""), testing::HasSubstr("state_dir"));
-    EXPECT_THAT(complaint({{"heartbeat_ms", "900"}}), testing::HasSubstr("at most 333"));
+    EXPECT_THAT(complaint({{"heartbeat_ms", "900"}}), testing::HasSubstr("at most 200"));
     EXPECT_THAT(complaint({{"peers", "a:x"}}), testing::HasSubstr("a:x"));
     EXPECT_THAT(complaint({{"self", "x"}, {"peers", "a,b,c"}}), testing::HasSubstr("not among"));
     EXPECT_THAT(complaint({{"self", "a"}, {"peers", "a,b,c"}, {"listen", "a:9"}}), testing::HasSubstr("a:6817/9"));

@@ -204,6 +204,7 @@ Outcome<void> Node::found_group() {
 Outcome<void> Node::start_raft() {
     if (const int error = raft_start(&raft_); error != 0) return std::unexpected(explain_start(error));
     group_->started();
+    recovered_ = raft_last_index(&raft_);
     disk_bytes_ = disk_usage(settings_.data_dir);
     if (raft_.configuration.n != 1 || raft_state(&raft_) != RAFT_LEADER) {
         publish_role(SPUR_STATE_FOLLOWER, raft_.current_term, 0, "");
@@ -233,7 +234,9 @@ void Node::observe() {
     raft_id leader_id = 0;
     const char* leader = nullptr;
     raft_leader(&raft_, &leader_id, &leader);
-    const Sight now{raft_state(&raft_), raft_.current_term, leader_id, ready_term_};
+    // A leader may have taken back what we had; the rest of it we knew before and must know again.
+    const bool caught_up = raft_.last_applied >= std::min<std::uint64_t>(recovered_, raft_last_index(&raft_));
+    const Sight now{raft_state(&raft_), raft_.current_term, leader_id, ready_term_, caught_up};
     if (now != seen_) {
         seen_ = now;
         react(leader == nullptr ? "" : leader);
@@ -253,8 +256,9 @@ void Node::react(const char* leader) {
         return;
     }
     if (accepting_.exchange(false)) refuse_backlog(SPUR_STATE_NOT_LEADER, "");
-    publish_role(seen_.state == RAFT_CANDIDATE ? SPUR_STATE_CANDIDATE : SPUR_STATE_FOLLOWER, seen_.term,
-                 seen_.leader_id, seen_.leader_id == 0 ? "" : group_->client_address(seen_.leader_id, leader));
+    const auto leader_id = seen_.caught_up ? seen_.leader_id : 0;
+    publish_role(seen_.state == RAFT_CANDIDATE ? SPUR_STATE_CANDIDATE : SPUR_STATE_FOLLOWER, seen_.term, leader_id,
+                 leader_id == 0 ? "" : group_->client_address(leader_id, leader));
 }
 
 void Node::publish_role(std::uint32_t role, std::uint64_t term, std::uint64_t leader_id, const std::string& leader) {

@@ -77,6 +77,7 @@ private:
     struct Sight {  // of libraft, at the last turn of the loop
         int state = 0;
         std::uint64_t term = 0, leader_id = 0, ready_term = 0;
+        bool caught_up = false;
         bool operator==(const Sight&) const = default;
     };
     enum class Opening { under_way, done, failed };
@@ -163,6 +164,7 @@ private:
     std::uint64_t in_flight_entries_ = 0;
     std::uint64_t announced_term_ = 0;  // the term in which we last announced ourselves as leader
     std::uint64_t ready_term_ = 0;      // and the one in which that was committed, so all before it has been reported
+    std::uint64_t recovered_ = 0;       // the last record on disk at the start
     std::uint64_t wanted_at_ = 0;       // the index at which we last asked for a snapshot
     std::vector<spur_state_entry> entry_buffer_;
 

@@ -80,7 +80,7 @@ typedef struct spur_state_listener {
     spur_status (*restore)(const struct spur_state_listener *listener, uint64_t index, const spur_source *snapshot,
                            spur_error *err);
     /* The role changed. `leader` as in spur_state_status. A new leader has, before this call, reported every entry of
-     * earlier terms as committed. */
+     * earlier terms as committed; a follower names a leader once it has reported what it had on disk when it was opened. */
     void (*role)(const struct spur_state_listener *listener, uint32_t role, uint64_t term, spur_str leader);
     /* The log has grown past its threshold: please call snapshot() when convenient. */
     void (*snapshot_wanted)(const struct spur_state_listener *listener);

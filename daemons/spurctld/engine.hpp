@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "core/cluster.hpp"
-#include "daemons/spurctld/command_log.hpp"
 #include "daemons/common/planning/read_model.hpp"
+#include "daemons/spurctld/command_log.hpp"
 
 namespace spur::ctld {
 

@@ -17,6 +17,8 @@ using namespace std::chrono_literals;
 
 constexpr auto first_pause = 100ms, longest_pause = 10'000ms;
 constexpr auto open_patience = 5s;
+// A controller that hangs is noticed well before its successor stops waiting for this node.
+constexpr auto ping_after = 2s, longest_silence = 6s;
 
 std::uint32_t epoll_events(short events) {
     return (events & POLLIN ? EPOLLIN : 0U) | (events & POLLOUT ? EPOLLOUT : 0U);
@@ -32,11 +34,16 @@ std::chrono::milliseconds pause_after(unsigned failures) {
 }  // namespace
 
 ControllerLink::ControllerLink(Loop& loop, wire::ChannelOptions options, Events events)
-    : loop_{loop}, events_{std::move(events)}, channel_{std::move(options)}, alive_{std::make_shared<bool>(true)} {}
+    : loop_{loop},
+      events_{std::move(events)},
+      has_alternative_{options.endpoints.size() > 1},
+      channel_{std::move(options)},
+      alive_{std::make_shared<bool>(true)} {}
 
 ControllerLink::~ControllerLink() {
     *alive_ = false;
     loop_.cancel(retry_);
+    loop_.cancel(silence_);
     if (watched_ >= 0) loop_.forget(watched_);
     if (connecting_.joinable()) connecting_.join();
 }
@@ -59,7 +66,20 @@ void ControllerLink::connected(wire::RpcResult<wire::Stream> stream) {
     if (!stream) return retry(stream.error().text);
     stream_ = std::move(*stream);
     events_.on_open();
+    if (has_alternative_) silence_ = loop_.after(ping_after, [this] { watch_silence(); });
     pump();
+}
+
+void ControllerLink::watch_silence() {
+    pump();  // what has arrived counts, however late this timer is
+    if (!stream_) return;
+    const auto silent = stream_->silent_for();
+    if (silent >= longest_silence) {
+        stream_->give_up("it has said nothing for some time; does it hang?");
+        return pump();
+    }
+    if (silent >= ping_after) stream_->ping();
+    silence_ = loop_.after(ping_after, [this] { watch_silence(); });
 }
 
 void ControllerLink::send(const v1::AgentMessage& message) {
@@ -110,6 +130,7 @@ void ControllerLink::close(const std::string& why) {
     if (!stream_) return;
     if (watched_ >= 0) loop_.forget(watched_);
     watched_ = -1;
+    loop_.cancel(silence_);
     stream_.reset();
     events_.on_closed(why);
     retry(why);

@@ -36,11 +36,13 @@ private:
     void connected(wire::RpcResult<wire::Stream> stream);
     void pump();
     void watch();
+    void watch_silence();
     void retry(const std::string& why);
 
     Loop& loop_;
     Events events_;
-    wire::Channel channel_;  // used by the connecting thread while there is no stream, by the loop otherwise
+    const bool has_alternative_;  // several controllers: one that hangs can be left for another
+    wire::Channel channel_;       // used by the connecting thread while there is no stream, by the loop otherwise
     std::optional<wire::Stream> stream_;
     std::jthread connecting_;
     std::shared_ptr<bool> alive_;
@@ -48,7 +50,7 @@ private:
     short events_wanted_{0};
     unsigned failures_{0};
     bool look_pending_{false};
-    Loop::TimerId retry_{0};
+    Loop::TimerId retry_{0}, silence_{0};
 };
 
 }  // namespace spur::agent

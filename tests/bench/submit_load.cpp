@@ -68,12 +68,23 @@ int main(int argc, char** argv) {
     Settings settings;
     for (int option = 0; (option = getopt(argc, argv, "n:p:Hw:s:")) != -1;) {
         switch (option) {
-            case 'n': settings.jobs = std::atoi(optarg); break;
-            case 'p': settings.processes = std::max(1, std::atoi(optarg)); break;
-            case 'H': settings.held = true; break;
-            case 'w': settings.node = optarg; break;
-            case 's': settings.body = optarg; break;
-            default: return 2;
+            case 'n':
+                settings.jobs = std::atoi(optarg);
+                break;
+            case 'p':
+                settings.processes = std::max(1, std::atoi(optarg));
+                break;
+            case 'H':
+                settings.held = true;
+                break;
+            case 'w':
+                settings.node = optarg;
+                break;
+            case 's':
+                settings.body = optarg;
+                break;
+            default:
+                return 2;
         }
     }
     const auto began = std::chrono::steady_clock::now();

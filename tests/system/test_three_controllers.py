@@ -5,6 +5,7 @@ and instead of being cut off a controller dies. $SPUR_RAFT_ROUNDS (5) says how o
 """
 import os
 import random
+import signal
 import subprocess
 import threading
 import time
@@ -156,6 +157,27 @@ class ThreeControllers(unittest.TestCase):
             file.write(os.urandom(32).hex())
         cluster.settings['plugin."state/raft"'] = f'key_file = "{key}"'
         return cluster
+
+    def test_a_leader_that_hangs_is_left_by_commands_and_agents_and_no_job_is_lost(self):
+        with self.cluster() as cluster:
+            hung = eventually(lambda: self.leader(cluster), "somebody leads")
+            # The hanging one comes first in every list: nobody is spared it.
+            cluster.controllers.sort(key=lambda controller: controller is not hung)
+            running = cluster.submit("-w", "n1", "--wrap", "echo begun; while [ ! -e go ]; do sleep 0.1; done; exit 4")
+            eventually(lambda: "begun" in cluster.read(f"slurm-{running}.out"), "a job runs through it all")
+            hung.signal(signal.SIGSTOP)
+            others = [controller for controller in cluster.controllers if controller is not hung]
+            eventually(lambda: any(controller.leads() for controller in others), "another leads")
+            after = cluster.submit("-w", "n2", "--wrap", "true")
+            self.assertEqual(cluster.wait_ended(after)["JobState"], "COMPLETED")
+            self.assertEqual(cluster.run("srun", "-w", "n2", "echo", "hello").stdout, "hello\n")
+            open(os.path.join(cluster.work, "go"), "w").close()
+            record = cluster.wait_ended(running)
+            self.assertEqual((record["ExitCode"], record["Restarts"]), ("4:0", "0"), record)
+            hung.signal(signal.SIGCONT)
+            eventually(lambda: not hung.leads(), "it notices that it no longer leads")
+            listed = cluster.ok("squeue", "-h", "-t", "all", "-o", "%A").split()
+            self.assertLessEqual({str(running), str(after)}, set(listed))
 
     @unittest.skipIf(os.geteuid() == 0, "as root, the test with network namespaces does this and more")
     def test_no_acknowledged_job_is_lost_or_run_twice_when_controllers_die(self):

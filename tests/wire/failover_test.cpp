@@ -243,6 +243,78 @@ TEST(WireFailover, AStreamsEndShowsTheNextOneTheWay) {
     EXPECT_EQ(stream->read(soon()), "welcome");
 }
 
+// A process that is stopped: its kernel accepts connections and takes bytes, and nobody answers.
+struct Hanging {
+    Result<Fd> listener = listen_on({"127.0.0.1", 0});
+    [[nodiscard]] Endpoint endpoint() const { return {"127.0.0.1", *local_port(listener->get())}; }
+};
+
+TEST(WireFailover, AServerThatHangsIsPassedOverEvenByAWriteThatMustNotBeDoneTwice) {
+    Hanging hanging;
+    Loopback living;
+    living.start();
+    Channel channel{{.endpoints = {hanging.endpoint(), living.endpoint()}}};
+    EXPECT_EQ(channel.unary("/test/Echo", "x", {.idempotent = false}), "x");
+    EXPECT_EQ(channel.current(), living.endpoint());
+}
+
+TEST(WireFailover, AStreamIsOpenedAtAServerThatDoesNotHang) {
+    Hanging hanging;
+    Loopback living;
+    living.server().stream("/test/Agent", [](Session session) { session.send("welcome"); });
+    living.start();
+    Channel channel{{.endpoints = {hanging.endpoint(), living.endpoint()}}};
+    auto stream = channel.open("/test/Agent");
+    ASSERT_TRUE(stream);
+    EXPECT_EQ(stream->read(soon()), "welcome");
+}
+
+TEST(WireFailover, AServerThatTakesItsTimeButAnswersPingsIsWaitedFor) {
+    Loopback slow, other;
+    slow.server().unary("/test/Slow", [](Call call) {
+        std::thread{[call] {
+            std::this_thread::sleep_for(300ms);
+            call.reply("at last");
+        }}.detach();
+    });
+    slow.start();
+    other.start();
+    Channel channel{{.endpoints = {slow.endpoint(), other.endpoint()}, .silence_timeout = 100ms}};
+    EXPECT_EQ(channel.unary("/test/Slow", ""), "at last");
+}
+
+TEST(WireFailover, AServerThatFallsSilentInACallIsLeftForAnotherByCallsThatMayBeRepeated) {
+    Loopback frozen, living;
+    std::atomic<bool> thaw{false};
+    frozen.server().unary("/test/Hold", [&](Call) {  // its I/O thread answers nobody, not even pings
+        while (!thaw) std::this_thread::yield();
+    });
+    frozen.start();
+    living.server().unary("/test/Hold", [](Call call) { call.reply("from the other"); });
+    living.start();
+    Channel channel{{.endpoints = {frozen.endpoint(), living.endpoint()}, .silence_timeout = 100ms}};
+    EXPECT_EQ(channel.unary("/test/Hold", "", {.idempotent = true}), "from the other");
+    thaw = true;
+}
+
+TEST(WireFailover, AStreamTellsASilentServerFromALivingOne) {
+    Loopback loop;
+    loop.server().stream("/test/Agent", [](Session session) { session.send("welcome"); });
+    loop.start();
+    auto channel = loop.channel();
+    auto stream = channel.open("/test/Agent");
+    ASSERT_EQ(stream->read(soon()), "welcome");
+    const auto before = stream->silent_for();
+    stream->ping();
+    EXPECT_TRUE(eventually([&] {
+        stream->pump();
+        return stream->silent_for() < before || stream->silent_for() < 1ms;
+    }));
+    stream->give_up("enough");
+    EXPECT_TRUE(stream->ended());
+    EXPECT_EQ(channel.unary("/test/Echo", "x"), "x") << "another connection is made";
+}
+
 TEST(WireFailover, APortThatSpeaksSomethingElseIsNamed) {
     auto listener = listen_on({"127.0.0.1", 0});
     const Endpoint endpoint{"127.0.0.1", *local_port(listener->get())};

@@ -45,6 +45,8 @@ private:
                                                   const CallOptions& call, bool streaming, Clock::time_point deadline);
     RpcResult<std::string> attempt(std::string_view method, std::string_view body, const CallOptions& call,
                                    Clock::time_point deadline);
+    bool await_end(const StreamState& stream, Clock::time_point deadline);
+    [[nodiscard]] bool has_alternative() const { return options_.endpoints.size() > 1; }
     void move_on();
     bool follow(const RpcError& error);
     bool pause(Patience& patience);
@@ -99,8 +101,8 @@ bool Channel::Impl::pause(Patience& patience) {
 }
 
 RpcResult<void> Channel::Impl::connect_once(Patience& patience) {
-    // A round among all takes no longer than one alone would, and the first is short: a machine that is cut off must not
-    // hold up the others, and one that is only slow gets more time when its turn comes again.
+    // A round among all takes no longer than one alone would, and the first is short: a machine that is cut off must
+    // not hold up the others, and one that is only slow gets more time when its turn comes again.
     auto share = options_.connect_timeout / static_cast<long>(options_.endpoints.size());
     if (options_.endpoints.size() > 1) share = std::min(share, 200ms * (1 << std::min(patience.rounds, 6u)));
     const auto deadline = std::min(patience.deadline, Clock::now() + share);
@@ -161,6 +163,18 @@ RpcResult<std::shared_ptr<StreamState>> Channel::Impl::start(std::string_view me
     return stream;
 }
 
+// Until the call has ended, if only because the server was given up. False: the deadline came first.
+bool Channel::Impl::await_end(const StreamState& stream, Clock::time_point deadline) {
+    while (!stream.ended) {
+        const auto limit = options_.silence_timeout;
+        const auto until = has_alternative() ? std::min(deadline, connection_->next_doubt(limit)) : deadline;
+        if (connection_->pump_until(until)) continue;
+        if (Clock::now() >= deadline) return stream.ended;
+        connection_->doubt(limit);
+    }
+    return true;
+}
+
 RpcResult<std::string> Channel::Impl::attempt(std::string_view method, std::string_view body, const CallOptions& call,
                                               Clock::time_point deadline) {
     auto started = start(method, body, call, false, deadline);
@@ -168,9 +182,9 @@ RpcResult<std::string> Channel::Impl::attempt(std::string_view method, std::stri
     StreamState& stream = **started;
     connection_->write(stream, std::string{body});
     connection_->half_close(stream);
+    connection_->expect();
     connection_->pump();
-    while (!stream.ended) {
-        if (connection_->pump_until(deadline) || stream.ended) continue;
+    if (!await_end(stream, deadline)) {
         connection_->cancel(stream);
         auto late = rpc_fail(Status::deadline_exceeded, "{}: {} did not answer in time", method, current().text());
         late.error().maybe_processed = true;
@@ -294,5 +308,8 @@ std::optional<std::string> Stream::next() { return connection_->take(*state_); }
 bool Stream::ended() const { return state_->ended; }
 const RpcError* Stream::error() const { return state_->error ? &*state_->error : nullptr; }
 std::size_t Stream::unsent() const { return state_->unsent; }
+Clock::duration Stream::silent_for() const { return Clock::now() - connection_->heard(); }
+void Stream::ping() { connection_->ping(); }
+void Stream::give_up(std::string_view why) { connection_->fail(why); }
 
 }  // namespace spur::wire

@@ -5,6 +5,8 @@
 // Which server: a channel has a list of endpoints and stays with the one that answers. If connecting fails it tries the
 // next. If a server answers UNAVAILABLE and names a leader (`spur-leader`), the channel goes there: a server names a
 // leader only when it changed nothing itself. This goes round, with growing pauses, until the call's deadline.
+// Where there is another to go to, a server that hangs (stopped, swapping, cut off) is left as well: one that accepts a
+// connection and then says nothing, or falls silent in the middle of a call and does not answer a ping either.
 //
 // When a call is sent again: only if the request certainly was not acted upon (never connected; refused before
 // processing by GOAWAY or REFUSED_STREAM; UNAVAILABLE with a leader), or if `CallOptions::idempotent` says that acting
@@ -35,6 +37,8 @@ struct ChannelOptions {
     std::optional<TlsOptions> tls;                    // for https:// endpoints and those that name no scheme
     std::shared_ptr<CredentialSource> credentials;    // none: calls carry no credential
     std::chrono::milliseconds connect_timeout{3000};  // for one round among all endpoints
+    // With several endpoints: how long a server that owes an answer may say nothing at all. It is pinged at half time.
+    std::chrono::milliseconds silence_timeout{4000};
     std::size_t max_message_bytes{512u << 20};
 };
 
@@ -99,6 +103,11 @@ public:
     [[nodiscard]] bool ended() const;             // the server has ended it (messages may still wait in next())
     [[nodiscard]] const RpcError* error() const;  // after ended(): nullptr if it ended with OK
     [[nodiscard]] std::size_t unsent() const;
+
+    // Is the server still there? After a ping() a living one is heard within a round trip.
+    [[nodiscard]] Clock::duration silent_for() const;  // since its last byte, as of the last pump()
+    void ping();
+    void give_up(std::string_view why);  // drops the whole connection; the next open() makes another
 
     // Tells the server to stop; everything still queued is dropped.
     void cancel();

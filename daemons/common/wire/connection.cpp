@@ -151,11 +151,13 @@ RpcResult<std::shared_ptr<Connection>> Connection::open(const Endpoint& endpoint
     }
     auto connection =
         std::make_shared<Connection>(endpoint, *std::move(fd), std::move(engine), options.max_message_bytes);
-    if (!connection->tls_) return connection;
-
-    if (const auto begun = connection->tls_->advance(connection->wire_out_); !begun) return failed(begun.error());
-    while (!connection->tls_->established() && !connection->failed_)
-        if (!connection->pump_until(deadline)) connection->fail("the TLS handshake took too long");
+    if (connection->tls_) {
+        if (const auto begun = connection->tls_->advance(connection->wire_out_); !begun) return failed(begun.error());
+        while (!connection->tls_->established() && !connection->failed_)
+            if (!connection->pump_until(deadline)) connection->fail("the TLS handshake took too long");
+    } else if (options.endpoints.size() > 1) {
+        connection->await_greeting(deadline);
+    }
     if (connection->failed_)
         return failed(
             {ErrorCode::unavailable, fmt::format("cannot connect to {}: {}", endpoint.text(), connection->failure_)});
@@ -303,6 +305,9 @@ void Connection::receive_pending() {
         const auto moved = receive_bytes(fd_.get(), buffer, sizeof buffer, count, why);
         if (moved == Moved::none_now) return;
         if (moved == Moved::closed) return fail(why);
+        greeted_ = true;
+        heard_ = Clock::now();
+        pinged_ = false;
         if (!tls_) {
             receive_plain({buffer, count});
         } else {
@@ -341,6 +346,25 @@ bool Connection::pump_until(Clock::time_point deadline) {
     if (!wait_for(fd_.get(), events(), deadline)) return false;
     pump();
     return true;
+}
+
+void Connection::await_greeting(Clock::time_point deadline) {
+    pump();
+    while (!greeted_ && !failed_)
+        if (!pump_until(deadline)) fail("it accepts connections but says nothing; does it hang?");
+}
+
+void Connection::ping() {
+    if (failed_) return;
+    pinged_ = true;
+    nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
+    flush();
+}
+
+void Connection::doubt(std::chrono::milliseconds limit) {
+    const auto silent = Clock::now() - heard_;
+    if (pinged_ && silent >= limit) return fail(fmt::format("it has said nothing for {} ms", limit.count()));
+    if (!pinged_ && silent >= limit / 2) ping();
 }
 
 short Connection::events() const { return static_cast<short>(POLLIN | (sent_ < wire_out_.size() ? POLLOUT : 0)); }

@@ -73,6 +73,17 @@ public:
     // Waits for the socket, then pumps. False: the deadline came first.
     bool pump_until(Clock::time_point deadline);
 
+    // Waits for the server's first word: the kernel takes connections for a process that hangs, too.
+    void await_greeting(Clock::time_point deadline);
+    // A server that hangs: expect() begins to count, doubt() pings it at half of `limit` and gives it up at the end.
+    void expect() { heard_ = Clock::now(), pinged_ = false; }
+    void doubt(std::chrono::milliseconds limit);
+    [[nodiscard]] Clock::time_point next_doubt(std::chrono::milliseconds limit) const {
+        return heard_ + (pinged_ ? limit : limit / 2);
+    }
+    [[nodiscard]] Clock::time_point heard() const { return heard_; }
+    void ping();
+
     [[nodiscard]] bool usable() const { return fd_ && !going_away_ && !failed_; }
     [[nodiscard]] int fd() const { return failed_ ? -1 : fd_.get(); }
     [[nodiscard]] short events() const;
@@ -104,6 +115,9 @@ private:
     std::size_t sent_{0};           // of wire_out_
     std::uint64_t sent_before_{0};  // wire_out_ before it was last emptied
     std::unordered_map<std::int32_t, std::shared_ptr<StreamState>> streams_;
+    Clock::time_point heard_{Clock::now()};
+    bool greeted_{false};
+    bool pinged_{false};  // since it was last heard
     bool going_away_{false};
     bool failed_{false};
     std::string failure_;

@@ -4,6 +4,7 @@
 #include "cli/plugin/plugin.hpp"
 #include "cli/scancel/scancel.hpp"
 #include "cli/scontrol/scontrol.hpp"
+#include "cli/sim/sim.hpp"
 #include "cli/sinfo/sinfo.hpp"
 #include "cli/squeue/squeue.hpp"
 #include "cli/srun/srun.hpp"
@@ -31,6 +32,7 @@ constexpr Verb table[] = {
     {"up", {}, run_up, "start a whole cluster on this machine"},
     {"down", {}, run_down, "stop it"},
     {"plugin", {}, run_plugin, "find, inspect, check, start and watch plugins"},
+    {"sim", {}, run_sim, "try a configuration and its plugins on a workload, in virtual time"},
     {"sbatch", "sbatch", run_sbatch, {}},
     {"srun", "srun", run_srun, {}},
     {"salloc", "salloc", run_salloc, {}},

@@ -240,7 +240,7 @@ class Cluster:
             hosts = "hosts = [" + ", ".join(f'"{c.address}"' for c in self.controllers) + "]\n"
         sections = {
             "controller": f'listen_addr = "{controller.address}"\nstate_dir = "{controller.folder}/state"\n{hosts}',
-            "scheduler": 'plugin = "fifo"\n',
+            "scheduler": "",
             "plugins": f'dirs = ["{BUILD}/lib/spur"]\nselect = "select/linear"\npriority = "priority/basic"\ncgroup = "cgroup/none"\n',
             "auth": self.auth or f'key_file = "{self.dir}/auth.key"\n',
             "agent": "heartbeat_secs = 1\n",

@@ -82,6 +82,18 @@ void Mirror::update(const std::shared_ptr<const ReadModel>& model, const Changes
         if (const auto& node = model_->nodes.get(id.value)) update_node(*node);
     for (const auto id : changes.jobs) update_job(id);
     for (const auto id : changes.forgotten) update_job(id);
+    for (const auto id : changes.jobs)
+        if (const auto& job = model_->jobs.get(id.value); job && job->array_job && job->array_job != id)
+            update_array(job->array_job);
+}
+
+// How many tasks of an array may start changes with those that run, its record does not.
+void Mirror::update_array(JobId id) {
+    const auto slot = pending_.find(id);
+    if (slot == SPUR_NONE) return;
+    auto& view = pending_.view(slot);
+    const auto tasks = startable_tasks(*pending_.backing(slot).job);
+    if (std::exchange(view.array_tasks, tasks) != tasks) new_pending_.push_back(slot);
 }
 
 void Mirror::rebuild() {
@@ -193,6 +205,7 @@ void Mirror::sort_orders() {
 void Mirror::end_cycle() {
     for (auto* list : {&changed_nodes_, &new_pending_, &new_running_, &gone_pending_, &gone_running_}) list->clear();
     changes_complete_ = true;
+    seen_number_ = view_.number;
 }
 
 const spur_cluster_view& Mirror::view(UnixSeconds now) {
@@ -202,7 +215,7 @@ const spur_cluster_view& Mirror::view(UnixSeconds now) {
     gres_types_.refresh();
     change_record_ = {.size = sizeof(spur_view_changes),
                       .complete = changes_complete_ ? 1U : 0U,
-                      .since = view_.number,
+                      .since = seen_number_,
                       .nodes = span_of(changed_nodes_),
                       .new_pending = span_of(new_pending_),
                       .new_running = span_of(new_running_),

@@ -109,6 +109,8 @@ private:
     void update_directory();
     void update_node(const Node& node);
     void update_job(JobId id);
+    void update_array(JobId id);
+    std::uint32_t startable_tasks(const Job& job) const;
     void fill_request(const Job& job, std::uint32_t slot, JobTable& table);
     void fill_shares(const Job& job, JobBacking& backing, spur_job_view& view);
     void fill_gres(const JobSpec& spec, JobBacking& backing);
@@ -149,6 +151,7 @@ private:
     std::vector<std::uint32_t> unscored_;
     std::vector<std::uint32_t> changed_nodes_, new_pending_, new_running_, gone_pending_, gone_running_;
     bool changes_complete_{false};
+    std::uint64_t seen_number_{0};  // of the view the last cycle saw
     spur_view_changes change_record_{};
     spur_cluster_view view_{};
 };

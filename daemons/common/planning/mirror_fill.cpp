@@ -434,6 +434,13 @@ void Mirror::fill_gres(const JobSpec& spec, JobBacking& backing) {
     add(spec.gres_per_socket, SPUR_GRES_PER_SOCKET);
 }
 
+std::uint32_t Mirror::startable_tasks(const Job& job) const {
+    const auto tasks = static_cast<std::uint32_t>(job.task_count());
+    const auto& array = model_->arrays.get(job.array_job.value);
+    if (!array || array->max_running == 0) return tasks;
+    return std::min(tasks, array->max_running - std::min(array->max_running, array->active));
+}
+
 void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
     const auto& spec = *job.spec;
     const auto& directory = *model_->directory;
@@ -476,9 +483,7 @@ void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
     view.reservation = SPUR_NONE;
     for (std::uint32_t i = 0; i < directory.reservations.size(); ++i)
         if (!spec.reservation.empty() && directory.reservations[i].name == spec.reservation) view.reservation = i;
-    view.array_tasks = static_cast<std::uint32_t>(job.task_count());
-    if (const auto& array = model_->arrays.get(job.array_job.value); array && array->max_running != 0)
-        view.array_tasks = std::min(view.array_tasks, array->max_running - std::min(array->max_running, array->active));
+    view.array_tasks = startable_tasks(job);
     view.het_group = job.het_job.value;
     view.restarts = job.restarts;
 

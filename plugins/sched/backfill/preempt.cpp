@@ -1,0 +1,136 @@
+// Who is pushed out for whom: as few running jobs as will do, the youngest of them.
+#include <algorithm>
+
+#include "pass.hpp"
+
+namespace spur::backfill {
+
+using plugin::Records;
+
+void Pass::find_victims() {
+    for (const auto slot : Records<std::uint32_t>{view_.running_order}) {
+        const auto& running = *SPUR_AT(spur_job_view, view_.running, slot);
+        if (running.preempt_mode == SPUR_PREEMPT_OFF || running.preempt_exempt_until > view_.now) continue;
+        if ((running.flags & (SPUR_JOB_COMPLETING | SPUR_JOB_SUSPENDED)) != 0) continue;
+        victims_.push_back(slot);
+    }
+    std::ranges::sort(victims_, [&](auto a, auto b) {
+        const auto &x = *SPUR_AT(spur_job_view, view_.running, a), &y = *SPUR_AT(spur_job_view, view_.running, b);
+        return x.started != y.started ? x.started > y.started : x.id > y.id;
+    });
+}
+
+bool Pass::may_push(const spur_job_view& pending, const spur_job_view& victim) const {
+    if (pending.preempt_tier > victim.preempt_tier) return true;
+    return pending.qos < view_.qos.count && victim.qos != SPUR_NONE &&
+           plugin::has_bit(SPUR_AT(spur_qos_view, view_.qos, pending.qos)->preempts, victim.qos);
+}
+
+// In the cursor's slot: as if the victim were gone. A suspended job keeps its memory.
+void Pass::lift(std::uint32_t victim) {
+    auto holding = timeline_.holding_of(victim);
+    timeline_.give(holding);
+    if (SPUR_AT(spur_job_view, view_.running, victim)->preempt_mode != SPUR_PREEMPT_SUSPEND) return;
+    holding.flags |= SPUR_JOB_SUSPENDED;
+    timeline_.take(holding);
+}
+
+void Pass::put_back(std::uint32_t victim) {
+    auto holding = timeline_.holding_of(victim);
+    if (SPUR_AT(spur_job_view, view_.running, victim)->preempt_mode == SPUR_PREEMPT_SUSPEND) {
+        auto suspended = holding;
+        suspended.flags |= SPUR_JOB_SUSPENDED;
+        timeline_.give(suspended);
+    }
+    timeline_.take(holding);
+}
+
+bool Pass::push_out(std::uint32_t slot) {
+    if (victims_.empty()) return false;
+    for (const auto partition : partitions_of(slot)) {
+        const auto victims = victims_for(slot, partition);
+        if (victims.empty()) continue;
+        const auto limit_s = cards_.card(slot).least_s;
+        const Question question{slot, partition, {view_.now, end_of(view_.now, limit_s)}};
+        const auto& state = timeline_.from_until(question.when.start, question.when.end);
+        for (const auto victim : victims) lift(victim);
+        const bool placed = fits(state, question, true);
+        for (const auto victim : victims) put_back(victim);
+        if (!placed) continue;
+        kept_.clear();
+        const std::vector<Place> places{{slot, partition, kept_.keep(placement_.shares()), limit_s}};
+        if (sink_.preempt(&sink_, slot, partition, victims.data(), static_cast<std::uint32_t>(victims.size()),
+                          places[0].shares) != SPUR_OK)
+            return false;
+        for (const auto victim : victims) {
+            timeline_.evict(victim);
+            std::erase(victims_, victim);
+        }
+        book({&slot, 1}, view_.now + 1, places);
+        return true;
+    }
+    return false;
+}
+
+// A smallest set without which it would not fit; empty: none would do.
+std::vector<std::uint32_t> Pass::victims_for(std::uint32_t slot, std::uint32_t number) {
+    const auto& wanted = job(slot);
+    const auto& nodes = partition(number).nodes;
+    std::vector<std::uint32_t> all;
+    for (const auto victim : victims_) {
+        const auto& running = *SPUR_AT(spur_job_view, view_.running, victim);
+        if (!may_push(wanted, running)) continue;
+        const Records<spur_node_share> shares{running.shares};
+        const bool is_near = std::any_of(shares.begin(), shares.end(), [&](const auto& share) {
+            return plugin::has_bit(nodes, share.node) &&
+                   (wanted.eligible_nodes.words == nullptr || plugin::has_bit(wanted.eligible_nodes, share.node));
+        });
+        if (is_near || wanted.licenses.count != 0) all.push_back(victim);
+    }
+    if (all.empty()) return {};
+    const Question question{slot, number, {view_.now, end_of(view_.now, cards_.card(slot).least_s)}};
+    return fewest(question, all);
+}
+
+std::vector<std::uint32_t> Pass::fewest(const Question& question, const std::vector<std::uint32_t>& all) {
+    constexpr std::size_t most_alone = 256;  // tried one by one
+    const auto& state = timeline_.from_until(question.when.start, question.when.end);
+    for (const auto victim : all) lift(victim);
+    const bool possible = fits(state, question, false);
+    for (const auto victim : all) put_back(victim);
+    if (!possible) return {};
+    for (std::size_t i = 0; i < std::min(all.size(), most_alone); ++i) {
+        lift(all[i]);
+        const bool alone = fits(state, question, false);
+        put_back(all[i]);
+        if (alone) return {all[i]};
+    }
+    const auto youngest = enough_of(question, all);
+    auto by_size = all;
+    std::ranges::stable_sort(by_size, std::greater{},
+                             [&](auto victim) { return SPUR_AT(spur_job_view, view_.running, victim)->shares.count; });
+    auto largest = enough_of(question, by_size);
+    return largest.size() < youngest.size() ? largest : youngest;
+}
+
+// As many from the front as are needed, and of those only the ones that are.
+std::vector<std::uint32_t> Pass::enough_of(const Question& question, const std::vector<std::uint32_t>& ordered) {
+    const auto& state = timeline_.from_until(question.when.start, question.when.end);
+    std::vector<std::uint32_t> chosen;
+    for (const auto victim : ordered) {
+        chosen.push_back(victim);
+        lift(victim);
+        if (fits(state, question, false)) break;
+    }
+    for (auto i = chosen.size(); i-- > 0;) {
+        put_back(chosen[i]);
+        if (fits(state, question, false))
+            chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(i));
+        else
+            lift(chosen[i]);
+    }
+    for (const auto victim : chosen) put_back(victim);
+    return chosen;
+}
+
+}  // namespace spur::backfill

@@ -1,0 +1,138 @@
+// Promised starts, limits, and the reasons jobs wait for.
+#include <algorithm>
+
+#include "pass.hpp"
+
+namespace spur::backfill {
+
+using plugin::Records;
+
+bool Pass::is_limited(std::uint32_t slot, std::uint32_t number, bool ask_again) {
+    auto& known = cards_.permission(cards_.card(slot));
+    if (known == 0 || (known == 1 && ask_again))
+        known = sink_.may_start(&sink_, slot, number) == SPUR_MAY_START ? 1 : 1 + SPUR_LIMITED;
+    return known != 1;
+}
+
+bool Pass::may_promise(const Shape& shape) const {
+    return !shape.never_in_window && std::ranges::any_of(cards_.open_partitions(shape), [&](auto partition) {
+        return queues_[partition].promised < options_.reserve;
+    });
+}
+
+std::int64_t Pass::length_of(Unit unit) const {
+    std::int64_t longest = 0;
+    for (const auto slot : unit) {
+        const auto least = cards_.card(slot).least_s;
+        longest = std::max(longest, least == SPUR_UNLIMITED ? Timeline::never / 4 : std::int64_t{least});
+    }
+    return longest;
+}
+
+void Pass::promise(Unit unit) {
+    const auto start = earliest_start(unit);
+    for (const auto slot : unit)
+        for (const auto partition : partitions_of(slot)) ++queues_[partition].promised;
+    if (unit.size() == 1 && (!start || *start > view_.now + 1) && push_out(unit[0])) return;
+    if (start) book(unit, *start, places_);
+}
+
+// The first moment at which they fit, and places_. Between two moments at which a booking or reservation comes into
+// their way, more and more becomes free: so the end of such a stretch is asked first, or ever further into it, then
+// halves.
+std::optional<std::int64_t> Pass::earliest_start(Unit unit) {
+    auto& known = shape(unit[0]);
+    const auto length = length_of(unit);
+    auto last = view_.now + options_.window_s;
+    for (const auto slot : unit)
+        if (const auto deadline = job(slot).deadline; deadline != 0) last = std::min(last, deadline - length);
+    auto t = view_.now + 1;
+    const bool learns = unit.size() == 1 && !cards_.card(unit[0]).has_deadline;
+    if (learns && known.earliest_length <= length) t = std::max(t, known.earliest);
+
+    const auto fits_at = [&](std::int64_t start, std::vector<Place>* places) {
+        return fit_together(timeline_.from_until(start, start + length), unit, start, places);
+    };
+    while (t <= last && !is_stopped()) {
+        const auto opens = opening(unit, t, length);
+        if (!opens) break;
+        if (t = *opens; t > last) break;
+        const auto end = std::min(last, stretch_end(unit, t));
+        auto low = t - 1, high = t;  // does not fit at low; may fit at high
+        bool found = false;
+        for (std::size_t skip = 64;; skip *= 2) {
+            high = std::min(end, timeline_.departure_after(low, skip));
+            found = fits_at(high, nullptr);
+            if (found || high >= end) break;
+            low = high;
+        }
+        if (found) {
+            while (high - low > 1) {
+                const auto middle = low + (high - low) / 2;
+                (fits_at(middle, nullptr) ? high : low) = middle;
+            }
+            if (learns) known.earliest = high, known.earliest_length = length;
+            return fits_at(high, &places_) ? std::optional{high} : std::nullopt;
+        }
+        t = end + 1;
+    }
+    if (learns && !stopped_) known.never_in_window = true;
+    return std::nullopt;
+}
+
+// The first moment from `t` on at which their own reservations are open long enough; nullopt: never again.
+std::optional<std::int64_t> Pass::opening(Unit unit, std::int64_t t, std::int64_t length) const {
+    for (std::size_t agreed = 0; agreed < unit.size();)
+        for (const auto slot : unit) {
+            auto opens = reserved_.opens(job(slot), t);
+            while (opens && reserved_.closes(job(slot), *opens) - length < *opens)
+                opens = reserved_.opens(job(slot), reserved_.closes(job(slot), *opens));
+            if (!opens) return std::nullopt;
+            agreed = *opens == t ? agreed + 1 : 1;
+            t = *opens;
+            if (agreed == unit.size()) break;
+        }
+    return t;
+}
+
+// The last start until which nothing new comes into their way.
+std::int64_t Pass::stretch_end(Unit unit, std::int64_t start) const {
+    const auto length = length_of(unit);
+    auto end = timeline_.last_start_before_next_booking(start, length);
+    for (const auto moment : reserved_.starts())
+        if (moment - length >= start) end = std::min(end, moment - length);
+    for (const auto slot : unit)
+        if (const auto closes = reserved_.closes(job(slot), start); closes != Timeline::never)
+            end = std::min(end, std::max(start, closes - length));
+    return end;
+}
+
+void Pass::book(Unit, std::int64_t start, const std::vector<Place>& places) {
+    for (const auto& place : places) {
+        const auto& wanted = job(place.slot);
+        timeline_.book({place.shares, wanted.licenses, wanted.flags}, start, end_of(start, place.limit_s));
+        nodes_.assign((view_.nodes.count + 63) / 64, 0);
+        for (const auto& share : Records<spur_node_share>{place.shares})
+            nodes_[share.node / 64] |= std::uint64_t{1} << (share.node % 64);
+        sink_.expect(&sink_, place.slot, start, place.partition, {nodes_.data(), view_.nodes.count, 0});
+    }
+}
+
+// ---- saying why ----------------------------------------------------------------------------------------------------
+
+void Pass::say(std::uint32_t slot, std::uint32_t reason, std::string_view text) {
+    auto& card = cards_.card(slot);
+    if (card.said == reason && !cards_.was_full() && text.empty()) return;
+    card.said = static_cast<std::uint8_t>(reason);
+    sink_.waits(&sink_, slot, reason, plugin::str(text));
+}
+
+std::uint32_t Pass::reason_for(std::uint32_t slot) {
+    const auto& known = shape(slot);
+    if (known.why != SPUR_WAIT_RESOURCES && known.why != 0) return known.why;
+    bool is_front = false;
+    for (const auto partition : partitions_of(slot)) is_front |= !std::exchange(queues_[partition].has_front, true);
+    return is_front ? SPUR_WAIT_RESOURCES : SPUR_WAIT_PRIORITY;
+}
+
+}  // namespace spur::backfill

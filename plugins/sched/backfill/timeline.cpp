@@ -1,0 +1,152 @@
+#include "timeline.hpp"
+
+#include <algorithm>
+
+#include <spur/plugin/plugin.hpp>
+
+namespace spur::backfill {
+
+namespace {
+constexpr std::uint32_t first_spare_slot = 3;
+}
+
+spur_status Timeline::begin(const spur_cluster_view& view, const spur_selector& select, spur_error* err) {
+    if (const auto status = select.ops->begin(select.self, &view, &cycle_, err); status != SPUR_OK) return status;
+    view_ = &view;
+    select_ = &select;
+    arena_.clear();
+    bookings_.clear();
+    has_cursor_ = has_deserted_ = false;
+
+    std::vector<std::int64_t> licenses;
+    for (const auto& license : plugin::Records<spur_license_view>{view.licenses})
+        licenses.push_back(std::int64_t{license.total} - license.used);
+    levels_.assign(1, {never, {0, std::move(licenses)}});
+    spare_.clear();
+    for (auto slot = select.ops->slots(cycle_); slot-- > first_spare_slot;) spare_.push_back({slot, {}});
+
+    tenants_.clear();
+    for (const auto slot : plugin::Records<std::uint32_t>{view.running_order}) {
+        const auto& job = *SPUR_AT(spur_job_view, view.running, slot);
+        // Whoever is over its limit, or cleaning up, leaves any moment.
+        const bool leaves_soon = (job.flags & SPUR_JOB_COMPLETING) != 0 || job.ends <= view.now;
+        tenants_.push_back({leaves_soon ? view.now + 1 : job.ends, {job.shares, job.licenses, job.flags}, slot});
+    }
+    if (!std::ranges::is_sorted(tenants_, {}, &Tenant::leaves)) std::ranges::stable_sort(tenants_, {}, &Tenant::leaves);
+    return SPUR_OK;
+}
+
+void Timeline::close() { select_->ops->end(select_->self, cycle_); }
+
+void Timeline::change(State& state, const Holding& holding, int sign) {
+    if (sign < 0)
+        ops().take(cycle_, state.slot, holding.shares, holding.flags);
+    else
+        ops().give(cycle_, state.slot, holding.shares, holding.flags);
+    for (const auto& license : plugin::Records<spur_license_request>{holding.licenses})
+        if (license.license < state.licenses.size())
+            state.licenses[license.license] += sign * std::int64_t{license.count};
+}
+
+const State& Timeline::now_until(std::int64_t end) const {
+    return std::ranges::lower_bound(levels_, end, {}, &Level::until)->state;
+}
+
+const State& Timeline::deserted() {
+    if (!has_deserted_) {
+        has_deserted_ = true;  // before the first booking there is one level, and it has none
+        ops().copy(cycle_, levels_.front().state.slot, deserted_.slot);
+        deserted_.licenses = levels_.front().state.licenses;
+        for (const auto& tenant : tenants_) change(deserted_, tenant.holding, +1);
+    }
+    return deserted_;
+}
+
+void Timeline::open_cursor() {
+    if (has_cursor_) return;
+    deserted();
+    has_cursor_ = true;
+    ops().copy(cycle_, levels_.front().state.slot, cursor_.slot);
+    cursor_.licenses = levels_.front().state.licenses;
+    cursor_time_ = view_->now;
+    cursor_left_ = 0;
+}
+
+const State& Timeline::from_until(std::int64_t start, std::int64_t end) {
+    open_cursor();
+    for (; cursor_left_ < tenants_.size() && tenants_[cursor_left_].leaves <= start; ++cursor_left_)
+        change(cursor_, tenants_[cursor_left_].holding, +1);
+    for (; cursor_left_ > 0 && tenants_[cursor_left_ - 1].leaves > start; --cursor_left_)
+        change(cursor_, tenants_[cursor_left_ - 1].holding, -1);
+    cursor_time_ = start;
+    for (auto& booking : bookings_)
+        if (const bool meets = booking.start < end && start < booking.end; meets != booking.in_cursor) {
+            change(cursor_, booking.holding, meets ? -1 : +1);
+            booking.in_cursor = meets;
+        }
+    return cursor_;
+}
+
+std::int64_t Timeline::departure_after(std::int64_t t, std::size_t skip) const {
+    const auto next =
+        static_cast<std::size_t>(std::ranges::upper_bound(tenants_, t, {}, &Tenant::leaves) - tenants_.begin());
+    auto at = next + skip;
+    if (at >= tenants_.size()) {
+        if (tenants_.empty() || next == tenants_.size()) return never;
+        at = tenants_.size() - 1;
+    }
+    return tenants_[at].leaves;
+}
+
+std::int64_t Timeline::last_start_before_next_booking(std::int64_t start, std::int64_t length) const {
+    auto last = never;
+    for (const auto& booking : bookings_)
+        if (booking.start - length >= start) last = std::min(last, booking.start - length);
+    return last;
+}
+
+void Timeline::admit(Tenant tenant) {
+    const auto at = std::ranges::upper_bound(tenants_, tenant.leaves, {}, &Tenant::leaves);
+    if (has_cursor_ && tenant.leaves <= cursor_time_) ++cursor_left_;
+    tenants_.insert(at, tenant);
+}
+
+void Timeline::start(const Holding& holding, std::int64_t end) {
+    const Holding kept{arena_.keep(holding.shares), holding.licenses, holding.flags};
+    for (auto& level : levels_) change(level.state, kept, -1);
+    if (has_cursor_ && end > cursor_time_) change(cursor_, kept, -1);
+    admit({end, kept, SPUR_NONE});
+}
+
+void Timeline::book(const Holding& holding, std::int64_t start, std::int64_t end) {
+    open_cursor();
+    const Holding kept{arena_.keep(holding.shares), holding.licenses, holding.flags};
+    auto level = std::ranges::upper_bound(levels_, start, {}, &Level::until);  // the first that meets it
+    const bool splits = level == levels_.begin() ? start > view_->now : std::prev(level)->until < start;
+    if (splits && !spare_.empty()) {
+        auto before = std::move(spare_.back());
+        spare_.pop_back();
+        ops().copy(cycle_, level->state.slot, before.slot);
+        before.licenses = level->state.licenses;
+        level = std::next(levels_.insert(level, {start, std::move(before)}));
+    }
+    for (; level != levels_.end(); ++level) change(level->state, kept, -1);
+    bookings_.push_back({start, end, kept, false});
+}
+
+Holding Timeline::holding_of(std::uint32_t running_slot) const {
+    const auto& job = *SPUR_AT(spur_job_view, view_->running, running_slot);
+    return {job.shares, job.licenses, job.flags};
+}
+
+void Timeline::evict(std::uint32_t running_slot) {
+    from_until(view_->now, view_->now);
+    const auto found = std::ranges::find(tenants_, running_slot, &Tenant::running_slot);
+    if (found == tenants_.end()) return;
+    auto tenant = *found;
+    tenants_.erase(found);
+    tenant.leaves = view_->now + 1;
+    admit(tenant);
+}
+
+}  // namespace spur::backfill

@@ -1,0 +1,112 @@
+// What is free, now and later, kept in the selector's slots.
+//
+// Tenants run now, or start in this pass, and leave when their limits strike. Bookings are promises for later. Whoever
+// wants to start at `t` for a while may use what neither a tenant still holds at `t` nor a booking holds at any moment
+// of that while: as time goes on tenants only leave, so that is all there is to ask. Two bookings that follow each
+// other on one node count both, which may make a job look later than it is, never earlier.
+//
+// For starts at this moment there are levels, one slot each: jobs that will have ended by `until` meet only the
+// bookings that begin before it. Where slots run out, levels are shared and a job meets more bookings than it would
+// have to. For starts later there is a cursor, one slot that moves along the time.
+#pragma once
+
+#include <spur/plugin/sched.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "memory.hpp"
+
+namespace spur::backfill {
+
+// A slot of the selector, and the licenses that are free in it.
+struct State {
+    std::uint32_t slot;
+    std::vector<std::int64_t> licenses;
+};
+
+// What somebody holds.
+struct Holding {
+    spur_span shares;
+    spur_span licenses;
+    std::uint32_t flags;  // SPUR_JOB_*
+};
+
+class Timeline {
+public:
+    static constexpr std::int64_t never = SPUR_TIME_UNLIMITED;
+
+    // Opens a cycle of the selector; close() ends it.
+    spur_status begin(const spur_cluster_view& view, const spur_selector& select, spur_error* err);
+    void close();
+
+    const spur_select_ops& ops() const { return *select_->ops; }
+    spur_select_cycle* cycle() const { return cycle_; }
+
+    // For a job that starts now and has ended at `end`.
+    const State& now_until(std::int64_t end) const;
+    // Moments after now at which the picture for starts now changes.
+    template <class F>
+    void for_each_boundary(F&& f) const {
+        for (const auto& level : levels_)
+            if (level.until != never) f(level.until);
+    }
+
+    // For a job that starts at `start` and has ended at `end`. Valid until the next call.
+    const State& from_until(std::int64_t start, std::int64_t end);
+    // As if all tenants had left and nothing were booked.
+    const State& deserted();
+    // The first moment after `t` at which a tenant leaves, some `skip` of them on; never: all have left by then.
+    std::int64_t departure_after(std::int64_t t, std::size_t skip) const;
+    // The last start from which a job of `length` has ended before the first booking that begins after `start +
+    // length`; never: no booking begins after that.
+    std::int64_t last_start_before_next_booking(std::int64_t start, std::int64_t length) const;
+
+    // From now on until `end`; copies the shares.
+    void start(const Holding& holding, std::int64_t end);
+    void book(const Holding& holding, std::int64_t start, std::int64_t end);
+    std::size_t bookings() const { return bookings_.size(); }
+
+    // ---- trying things out on the cursor's slot: whoever changes it puts it back before the cursor moves
+    void take(const Holding& holding) { change(cursor_, holding, -1); }
+    void give(const Holding& holding) { change(cursor_, holding, +1); }
+    // The running job in this slot leaves at once.
+    void evict(std::uint32_t running_slot);
+    Holding holding_of(std::uint32_t running_slot) const;
+
+    std::int64_t now() const { return view_->now; }
+
+private:
+    struct Level {
+        std::int64_t until;
+        State state;
+    };
+    struct Tenant {
+        std::int64_t leaves;
+        Holding holding;
+        std::uint32_t running_slot;  // SPUR_NONE: started in this pass
+    };
+    struct Booking {
+        std::int64_t start, end;
+        Holding holding;
+        bool in_cursor;
+    };
+    void change(State& state, const Holding& holding, int sign);
+    void admit(Tenant tenant);
+    void open_cursor();
+
+    const spur_cluster_view* view_{nullptr};
+    const spur_selector* select_{nullptr};
+    spur_select_cycle* cycle_{nullptr};
+    Arena arena_;
+    std::vector<Tenant> tenants_;  // in the order in which they leave
+    std::vector<Booking> bookings_;
+    std::vector<Level> levels_;  // by until; the last is never
+    std::vector<State> spare_;   // slots for further levels
+    State cursor_{1, {}}, deserted_{2, {}};
+    bool has_cursor_{false}, has_deserted_{false};
+    std::int64_t cursor_time_{0};
+    std::size_t cursor_left_{0};  // tenants that have left by then
+};
+
+}  // namespace spur::backfill

@@ -32,6 +32,7 @@ std::string find_shortage(const Node& node, const NodeRegistered& found) {
                            node.memory_mib);
     if (found.tmp_mib < node.tmp_mib) return "Low TmpDisk";
     for (const auto& pool : node.gres) {
+        if (!pool.has_devices) continue;  // a count that the configuration alone knows
         const auto reported = count_of(found.gres, pool.name);
         const auto configured = count_of(node.gres, pool.name);
         if (reported < configured)
@@ -91,6 +92,8 @@ Result<void> ClusterOps::on(const NodeRegistered& cmd) {
     node->architecture = cmd.architecture;
     node->os = cmd.os;
     node->software_version = cmd.software_version;
+    node->gpu_places = cmd.gpu_places;
+    node->gpu_links = cmd.gpu_links;
     node->flags &=
         ~(node_flag::no_respond | node_flag::powering_up | node_flag::reboot_issued | node_flag::powered_down);
     bring_back(*node, expected && rebooted);

@@ -38,6 +38,22 @@ std::optional<std::string> find_company_lack(const Cluster& cluster, const Node&
     return std::nullopt;
 }
 
+// MaxCPUsPerNode: what all jobs of the partition together may have of one node.
+std::optional<std::string> find_cpu_lack(const Cluster& cluster, const Node& node, const NodeShare& share,
+                                         const Partition& partition, Exclusive mode) {
+    if (partition.max_cpus_per_node == unlimited || mode == Exclusive::node) return std::nullopt;
+    std::uint64_t cpus = share.cpus;
+    for (const auto other : cluster.jobs_on(node.id)) {
+        const auto& held = cluster.find_job(other)->allocation;
+        if (!held || held->partition != partition.name) continue;
+        for (const auto& part : held->shares)
+            if (part.node == node.id) cpus += part.cpus;
+    }
+    if (cpus <= partition.max_cpus_per_node) return std::nullopt;
+    return fmt::format("jobs of partition {} would have {} cpus of {}, {} are allowed", partition.name, cpus, node.name,
+                       partition.max_cpus_per_node);
+}
+
 // A reservation of the node that would be running at some time during the job, and that the job is not in.
 const Reservation* find_obstacle(const Cluster& cluster, const Job& job, NodeId node, UnixSeconds from,
                                  UnixSeconds until) {
@@ -93,6 +109,8 @@ Result<void> ClusterOps::check_nodes(const Job& job, const Placement& part, cons
         if (auto lack = find_company_lack(c, *node, job, plan.allocation->exclusive))
             return fail(ErrorCode::conflict, "{}", *lack);
         if (auto lack = find_lack(*node, share, plan.allocation->sharing))
+            return fail(ErrorCode::conflict, "{}", *lack);
+        if (auto lack = find_cpu_lack(c, *node, share, *plan.partition, plan.allocation->exclusive))
             return fail(ErrorCode::conflict, "{}", *lack);
         if (reservation && !reservation->nodes.empty() && !reservation->has(reservation_flag::flex) &&
             !std::ranges::binary_search(reservation->nodes, share.node))

@@ -267,6 +267,8 @@ struct NodeRegistered {
     Text os;
     Text software_version;
     std::vector<HeldStep> held;
+    std::vector<DevicePlace> gpu_places;
+    std::vector<DeviceLink> gpu_links;
     bool operator==(const NodeRegistered&) const = default;
 };
 // Its session broke: NO_RESPOND, jobs live on.

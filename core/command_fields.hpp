@@ -241,7 +241,8 @@ struct Fields<NodeRegistered> {
                    field<9>(&NodeRegistered::start_time), field<10>(&NodeRegistered::addr),
                    field<11>(&NodeRegistered::hostname),  field<12>(&NodeRegistered::architecture),
                    field<13>(&NodeRegistered::os),        field<14>(&NodeRegistered::software_version),
-                   field<15>(&NodeRegistered::held)};
+                   field<15>(&NodeRegistered::held),      field<16>(&NodeRegistered::gpu_places),
+                   field<17>(&NodeRegistered::gpu_links)};
 };
 
 template <>

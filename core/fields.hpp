@@ -135,6 +135,18 @@ struct Fields<GresPool> {
 };
 
 template <>
+struct Fields<DevicePlace> {
+    static constexpr auto list = std::tuple{field<1>(&DevicePlace::index), field<2>(&DevicePlace::socket),
+                                            field<3>(&DevicePlace::cores), field<4>(&DevicePlace::failed)};
+};
+
+template <>
+struct Fields<DeviceLink> {
+    static constexpr auto list = std::tuple{field<1>(&DeviceLink::from), field<2>(&DeviceLink::to),
+                                            field<3>(&DeviceLink::kind), field<4>(&DeviceLink::weight)};
+};
+
+template <>
 struct Fields<GresShare> {
     static constexpr auto list =
         std::tuple{field<1>(&GresShare::name), field<2>(&GresShare::type), field<3>(&GresShare::count),
@@ -291,7 +303,9 @@ struct Fields<Node> {
                                             field<28>(&Node::software_version),
                                             field<29>(&Node::comment),
                                             field<30>(&Node::extra),
-                                            field<31>(&Node::version)};
+                                            field<31>(&Node::version),
+                                            field<32>(&Node::gpu_places),
+                                            field<33>(&Node::gpu_links)};
 };
 
 template <>

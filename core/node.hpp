@@ -79,6 +79,8 @@ struct Node {
     std::uint64_t memory_mib{1};
     std::uint64_t tmp_mib{};
     std::vector<GresPool> gres;
+    std::vector<DevicePlace> gpu_places;  // as the node registered them; none: nothing is known
+    std::vector<DeviceLink> gpu_links;
     std::vector<Text> features;
     std::vector<Text> active_features;
     std::uint32_t weight{1};

@@ -54,6 +54,10 @@ std::optional<std::string> find_device_lack(const Node& node, const GresShare& s
                            share.count);
     if (!pool_devices(pool).contains(share.devices))
         return fmt::format("{} has no {} numbered {}", node.name, pool.name, share.devices.to_ranges());
+    if (pool.name == "gpu")
+        for (const auto& place : node.gpu_places)
+            if (place.failed && share.devices.has(place.index))
+                return fmt::format("gpu {} of {} has failed", place.index, node.name);
     if (index < node.use.devices.size() && node.use.devices[index].intersects(share.devices))
         return fmt::format("{} {} of {} is in use", pool.name, (node.use.devices[index] & share.devices).to_ranges(),
                            node.name);

@@ -37,6 +37,21 @@ struct GresPool {
     bool operator==(const GresPool&) const = default;
 };
 
+// Where a device of a node sits, as the agent's gpu plugin found it. `index` counts as in GresPool.
+struct DevicePlace {
+    std::uint32_t index{};
+    std::uint32_t socket{unlimited};  // unlimited: unknown
+    Bitset cores;                     // near it; empty: all alike
+    bool failed{false};               // must not be given to jobs
+    bool operator==(const DevicePlace&) const = default;
+};
+// How well two devices of a node talk to each other. Kinds are SPUR_LINK_* of the gpu axis.
+struct DeviceLink {
+    std::uint32_t from{}, to{};
+    std::uint32_t kind{}, weight{};
+    bool operator==(const DeviceLink&) const = default;
+};
+
 // A part of a pool given to a job or step. `devices` are node-wide numbers of that name; empty where the pool has none.
 // Shards name the gpus they lie on in `devices`, and how many lie on each in `per_device`.
 struct GresShare {

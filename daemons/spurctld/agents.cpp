@@ -17,6 +17,24 @@ GresPool pool_from_wire(const v1::Gres& gres) {
     return {.name = gres.name(), .type = gres.type(), .count = gres.count(), .has_devices = gres.name() == "gpu"};
 }
 
+// What an agent says about its devices, within reason: numbers that are out of range are left out.
+void add_devices(const v1::Node& found, NodeRegistered& command) {
+    constexpr std::uint32_t highest_device = 1024, highest_core = 65'536;
+    constexpr int most_links = 65'536;
+    for (const auto& place : found.gpu_places()) {
+        if (place.index() >= highest_device || command.gpu_places.size() >= highest_device) continue;
+        auto& kept = command.gpu_places.emplace_back();
+        kept.index = place.index();
+        kept.failed = place.failed();
+        if (place.has_socket()) kept.socket = place.socket();
+        for (const auto core : place.cores())
+            if (core < highest_core) kept.cores.add(core);
+    }
+    for (int i = 0; i < std::min(found.gpu_links_size(), most_links); ++i)
+        if (const auto& link = found.gpu_links(i); link.from() < highest_device && link.to() < highest_device)
+            command.gpu_links.push_back({link.from(), link.to(), link.kind(), link.weight()});
+}
+
 NodeRegistered registration(NodeId id, const v1::Register& request) {
     const auto& found = request.node();
     NodeRegistered command{
@@ -38,6 +56,7 @@ NodeRegistered registration(NodeId id, const v1::Register& request) {
         .software_version = request.version(),
     };
     for (const auto& gres : found.gres()) command.gres.push_back(pool_from_wire(gres));
+    add_devices(found, command);
     for (const auto& held : request.held())
         command.held.push_back({JobId{held.job_id()}, held.attempt(), StepId{held.step_id()}});
     return command;

@@ -74,6 +74,29 @@ std::string delivered(const spur_config_value& value) {
     }
 }
 
+// Where the devices sit in terms of this node's sockets and cores.
+void describe_gpus(const Gpus& gpus, const Hardware& hardware, v1::Node& node) {
+    for (std::uint32_t i = 0; i < gpus.devices().size(); ++i) {
+        const auto& device = gpus.devices()[i];
+        auto& place = *node.add_gpu_places();
+        place.set_index(i);
+        place.set_failed(!device.usable);
+        const auto cores = cores_of_cpus(hardware, device.near_cpus);
+        for (const auto core : cores) place.add_cores(core);
+        if (!cores.empty())
+            place.set_socket(cores.front() / std::max(hardware.cores_per_socket, 1U));
+        else if (device.numa_node != UINT32_MAX)
+            place.set_socket(device.numa_node);
+    }
+    for (const auto& link : gpus.links()) {
+        auto& out = *node.add_gpu_links();
+        out.set_from(link.from);
+        out.set_to(link.to);
+        out.set_kind(link.kind);
+        out.set_weight(link.weight);
+    }
+}
+
 }  // namespace
 
 Agent::Agent(Settings settings, const Config& config, Hardware hardware)
@@ -255,6 +278,7 @@ v1::Node Agent::describe_node() const {
         gres.set_type(type);
         gres.set_count(count);
     }
+    describe_gpus(setup_.gpus, hardware, node);
     node.set_architecture(hardware.architecture);
     node.set_os(hardware.os);
     node.set_version(version);

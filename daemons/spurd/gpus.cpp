@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <set>
 
 #include "core/lexical.hpp"
@@ -19,6 +20,7 @@ std::string text_of(spur_str text) {
 struct Found {
     std::string plugin;
     std::vector<GpuDevice>* devices{};
+    std::vector<GpuLink> links;  // by the plugin's own numbers
 };
 
 void take_device(const spur_gpu_sink* sink, const spur_gpu_device* device) {
@@ -28,9 +30,13 @@ void take_device(const spur_gpu_sink* sink, const spur_gpu_device* device) {
                               .type = lower(text_of(device->type)),
                               .key = text_of(device->key),
                               .files = text_of(device->device_files),
-                              .usable = device->health != SPUR_GPU_FAILED});
+                              .usable = device->health != SPUR_GPU_FAILED,
+                              .numa_node = device->numa_node,
+                              .near_cpus = text_of(device->near_cpus)});
 }
-void take_link(const spur_gpu_sink*, const spur_gpu_link*) {}
+void take_link(const spur_gpu_sink* sink, const spur_gpu_link* link) {
+    static_cast<Found*>(sink->context)->links.push_back({link->from, link->to, link->kind, link->weight});
+}
 
 void take_variable(const spur_gpu_env_sink* sink, spur_str name, spur_str value) {
     static_cast<GpuBinding*>(sink->context)->variables.push_back(text_of(name) + "=" + text_of(value));
@@ -43,23 +49,35 @@ void take_file(const spur_gpu_env_sink* sink, spur_str path) {
 
 void Gpus::scan(daemon::PluginHost& host, const Config& config) {
     plugins_ = host.open_group<daemon::GpuAxis>(config);
+    std::deque<Found> all;
     for (const auto& plugin : plugins_->pins()) {
-        Found found{plugin.type(), &devices_};
+        auto& found = all.emplace_back(Found{plugin.type(), &devices_, {}});
         const spur_gpu_sink sink{sizeof(spur_gpu_sink), 0, &found, &take_device, &take_link};
         const auto before = devices_.size();
         const auto scanned = plugin.call(&spur_gpu_ops::scan, &sink);
         if (scanned) continue;
         log::warning("{}: {}", plugin.type(), scanned.error().text);
         devices_.resize(before);
+        found.links.clear();
     }
     // Devices of one type stand together: gres counts them through type by type.
     std::ranges::stable_sort(devices_, {}, &GpuDevice::type);
+    for (const auto& found : all)
+        for (const auto& link : found.links) {
+            const auto from = place_of(found.plugin, link.from), to = place_of(found.plugin, link.to);
+            if (from && to) links_.push_back({*from, *to, link.kind, link.weight});
+        }
+}
+
+std::optional<std::uint32_t> Gpus::place_of(const std::string& plugin, std::uint32_t index) const {
+    for (std::uint32_t i = 0; i < devices_.size(); ++i)
+        if (devices_[i].index == index && devices_[i].plugin == plugin) return i;
+    return std::nullopt;
 }
 
 std::map<std::string, std::uint64_t> Gpus::counts() const {
     std::map<std::string, std::uint64_t> counts;
-    for (const auto& device : devices_)
-        if (device.usable) ++counts[device.type];
+    for (const auto& device : devices_) ++counts[device.type];
     return counts;
 }
 

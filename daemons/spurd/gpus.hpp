@@ -18,6 +18,14 @@ struct GpuDevice {
     std::uint32_t index{};  // its number there
     std::string type, key, files;
     bool usable{true};
+    std::uint32_t numa_node{UINT32_MAX};  // unknown
+    std::string near_cpus;                // "0-31,64-95"; empty: unknown
+};
+
+// How two devices of this node's list are linked, as their plugin says.
+struct GpuLink {
+    std::uint32_t from{}, to{};  // places in the list
+    std::uint32_t kind{}, weight{};
 };
 
 // What a program that was given some of the devices needs.
@@ -32,7 +40,8 @@ public:
     void scan(daemon::PluginHost& host, const Config& config);
 
     [[nodiscard]] const std::vector<GpuDevice>& devices() const { return devices_; }
-    // type -> count of the devices that may be given to jobs
+    [[nodiscard]] const std::vector<GpuLink>& links() const { return links_; }
+    // type -> count; failed ones count too, so that the numbers of the others stay
     [[nodiscard]] std::map<std::string, std::uint64_t> counts() const;
 
     // `indexes` are this node's numbers. Numbers that no plugin knows (a node whose GPUs are only configured) get the
@@ -40,8 +49,11 @@ public:
     [[nodiscard]] GpuBinding bind(const std::vector<std::uint32_t>& indexes) const;
 
 private:
+    [[nodiscard]] std::optional<std::uint32_t> place_of(const std::string& plugin, std::uint32_t index) const;
+
     std::optional<daemon::Group<daemon::GpuAxis>> plugins_;
     std::vector<GpuDevice> devices_;
+    std::vector<GpuLink> links_;
 };
 
 }  // namespace spur::agent

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include "core/lexical.hpp"
 
@@ -126,6 +127,20 @@ std::string cpus_of_cores(const Hardware& hardware, const std::string& core_ids)
     }
     std::ranges::sort(cpus);
     return compress_numbers(cpus);
+}
+
+std::vector<std::uint32_t> cores_of_cpus(const Hardware& hardware, const std::string& cpus) {
+    std::set<std::uint32_t> cores;
+    const bool real = hardware.core_cpus.size() == hardware.cores();
+    for (const auto cpu : expand_numbers(cpus)) {
+        if (!real) {
+            if (cpu < hardware.cpus()) cores.insert(cpu % hardware.cores());
+            continue;
+        }
+        for (std::uint32_t core = 0; core < hardware.core_cpus.size(); ++core)
+            if (std::ranges::find(hardware.core_cpus[core], cpu) != hardware.core_cpus[core].end()) cores.insert(core);
+    }
+    return {cores.begin(), cores.end()};
 }
 
 }  // namespace spur::agent

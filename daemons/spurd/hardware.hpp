@@ -34,6 +34,10 @@ Vitals read_vitals();
 // made up, or shared with others, has cores that are not there.
 std::string cpus_of_cores(const Hardware& hardware, const std::string& core_ids);
 
+// The cores that these Linux CPUs ("0-31,64-95") belong to, in increasing order. Where the node is made up, CPUs are
+// numbered as Linux does it: first threads of all cores first.
+std::vector<std::uint32_t> cores_of_cpus(const Hardware& hardware, const std::string& cpus);
+
 std::vector<std::uint32_t> expand_numbers(const std::string& list);          // "0-3,8"; empty if malformed
 std::string compress_numbers(const std::vector<std::uint32_t>& increasing);  // the reverse
 

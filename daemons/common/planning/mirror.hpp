@@ -8,6 +8,7 @@
 #include <spur/plugin/view.h>
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -103,15 +104,22 @@ private:
         Words cores_used, cores_offered, features;
         std::vector<spur_gres_view> gres;
         std::vector<std::vector<spur_device_view>> devices;
+        std::vector<spur_device_link> links;
+        std::deque<Words> near_cores;
+        std::uint32_t klass{};
     };
 
     void rebuild();
     void update_directory();
     void update_node(const Node& node);
+    void fill_node_gres(const Node& node, NodeBacking& backing);
+    void add_gpus(const Node& node, std::size_t which, NodeBacking& backing, std::vector<spur_device_view>& devices);
+    void add_shards(const Node& node, const GresPool& pool, std::vector<spur_device_view>& devices);
     void update_job(JobId id);
     void update_array(JobId id);
     std::uint32_t startable_tasks(const Job& job) const;
     void fill_request(const Job& job, std::uint32_t slot, JobTable& table);
+    void add_share_gres(const GresShare& gres, JobBacking& backing);
     void fill_shares(const Job& job, JobBacking& backing, spur_job_view& view);
     void fill_gres(const JobSpec& spec, JobBacking& backing);
     std::shared_ptr<const NodeFilter> filter_for(const JobSpec& spec);

@@ -2,7 +2,9 @@
 
 #include <spur/plugin/plugin.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <map>
 
 #include "core/hostlist.hpp"
 #include "daemons/common/host/frame.hpp"
@@ -47,6 +49,26 @@ Bitset bitset_of(const spur_bits& bits) {
     if (const auto rest = bits.count % 64; rest != 0)  // what lies behind the last bit is not the plugin's to say
         set.set_word(bits.count / 64, bits.words[bits.count / 64] & ((std::uint64_t{1} << rest) - 1));
     return set;
+}
+
+// Shards come in a piece for each gpu they lie on; the books keep them together, with how many lie on each.
+void add_gres(GresShare piece, std::vector<GresShare>& list) {
+    if (piece.name != "shard" || piece.devices.empty()) return list.push_back(std::move(piece));
+    const auto gpus = piece.devices.count();
+    for (std::uint32_t i = 0; i < gpus; ++i)  // of one piece with several: evenly
+        piece.per_device.push_back(static_cast<std::uint32_t>(piece.count / gpus + (i < piece.count % gpus ? 1 : 0)));
+    const auto same = std::ranges::find_if(
+        list, [&](const GresShare& other) { return other.name == piece.name && other.type == piece.type; });
+    if (same == list.end()) return list.push_back(std::move(piece));
+    std::map<std::uint32_t, std::uint32_t> on_gpu;
+    for (const auto* part : {static_cast<const GresShare*>(&*same), static_cast<const GresShare*>(&piece)}) {
+        std::size_t i = 0;
+        part->devices.for_each([&](std::uint32_t gpu) { on_gpu[gpu] += part->per_device[i++]; });
+    }
+    same->count += piece.count;
+    same->devices |= piece.devices;
+    same->per_device.clear();
+    for (const auto& [gpu, count] : on_gpu) same->per_device.push_back(count);
 }
 
 PreemptMode mode_of(std::uint32_t mode) {
@@ -121,8 +143,9 @@ Result<Placement> PlanCollector::placement(const Job& job, std::uint32_t partiti
         for (const auto& gres : plugin::Records<spur_gres_share>{share.gres}) {
             if (gres.name >= view_.gres_names.count || gres.type >= view_.gres_types.count)
                 return fail(ErrorCode::invalid, "names a generic resource that does not exist");
-            out.gres.push_back({Text{mirror_.gres_name(gres.name)}, Text{mirror_.gres_type(gres.type)}, gres.count,
-                                bitset_of(gres.devices)});
+            add_gres({Text{mirror_.gres_name(gres.name)}, Text{mirror_.gres_type(gres.type)}, gres.count,
+                      bitset_of(gres.devices)},
+                     out.gres);
         }
         placed.shares.push_back(std::move(out));
     }

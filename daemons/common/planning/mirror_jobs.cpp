@@ -1,52 +1,20 @@
-// How one record of the core becomes one record of the ABI.
+// How jobs, partitions and accounts of the core become records of the ABI.
 #include <algorithm>
+#include <charconv>
 #include <functional>
 
 #include "core/constraint.hpp"
 #include "core/gres.hpp"
 #include "core/hostlist.hpp"
-#include "daemons/common/planning/mirror.hpp"
+#include "core/validate.hpp"
+#include "daemons/common/planning/mirror_parts.hpp"
 
 namespace spur::ctld {
 
 namespace {
 
-void set_bit(Words& words, std::uint32_t bit) {
-    if (words.size() <= bit / 64) words.resize(bit / 64 + 1);
-    words[bit / 64] |= std::uint64_t{1} << (bit % 64);
-}
-
-Words words_of(const Bitset& set, std::uint32_t count) {
-    Words words((count + 63) / 64);
-    for (std::size_t i = 0; i < words.size(); ++i) words[i] = set.word(i);
-    return words;
-}
-
-spur_bits bits(const Words& words, std::uint32_t count) {
-    return {words.empty() ? nullptr : words.data(), words.empty() ? 0 : count, 0};
-}
-
-template <class T>
-spur_span span_of(const std::vector<T>& items) {
-    return {items.data(), static_cast<std::uint32_t>(items.size()), static_cast<std::uint32_t>(sizeof(T))};
-}
-
-spur_str str(const Text& text) { return {text.view().data(), static_cast<std::uint32_t>(text.size()), 0}; }
-
 std::uint32_t seconds(std::uint32_t minutes) {
     return minutes == unlimited || minutes > unlimited / 60 - 1 ? SPUR_UNLIMITED : minutes * 60;
-}
-
-std::uint32_t node_flags(const Node& node) {
-    std::uint32_t flags = 0;
-    if (node.is_available() && node.configured) flags |= SPUR_NODE_USABLE;
-    if (node.flags & node_flag::drain) flags |= SPUR_NODE_DRAINING;
-    if (node.state == NodeState::down || !node.configured) flags |= SPUR_NODE_DOWN;
-    if (node.completing_jobs > 0) flags |= SPUR_NODE_COMPLETING;
-    if (node.flags & node_flag::maint) flags |= SPUR_NODE_MAINT;
-    if (node.flags & node_flag::powered_down) flags |= SPUR_NODE_POWERED_DOWN;
-    if (node.exclusive) flags |= SPUR_NODE_EXCLUSIVE;
-    return flags;
 }
 
 std::uint32_t partition_state(PartitionState state) {
@@ -84,13 +52,34 @@ std::uint32_t spread(std::string_view word) {
     return SPUR_SPREAD_DEFAULT;
 }
 
+// Will it share cores? Asking helps only where a partition allows it, and some partitions do not ask. A job that tries
+// several partitions shares only if it would in each that forces it.
+bool shares_cores(const Job& job, const std::vector<std::uint32_t>& partitions, const Directory& directory) {
+    if (!job.is_pending() && job.allocation) return job.allocation->sharing.jobs_per_core > 1;
+    const bool asked = job.spec->oversubscribe.value_or(false);
+    const auto mode = [&](std::uint32_t i) { return directory.partitions[i].oversubscribe; };
+    const bool forced = !partitions.empty() && std::ranges::all_of(partitions, [&](std::uint32_t i) {
+        return mode(i) == OverSubscribe::force;
+    });
+    return forced || (asked && std::ranges::any_of(partitions, [&](std::uint32_t i) {
+                          return mode(i) == OverSubscribe::yes || mode(i) == OverSubscribe::force;
+                      }));
+}
+
+std::uint32_t plane_size(std::string_view distribution) {
+    std::uint32_t size = 0;
+    if (distribution.starts_with("plane="))
+        std::from_chars(distribution.data() + 6, distribution.data() + distribution.size(), size);
+    return size;
+}
+
 std::uint32_t job_flags(const Job& job) {
     const auto& spec = *job.spec;
     std::uint32_t flags = 0;
-    const auto exclusive = spec.exclusive.value_or(Exclusive::no);
+    const bool placed = !job.is_pending() && job.allocation;
+    const auto exclusive = placed ? job.allocation->exclusive : spec.exclusive.value_or(Exclusive::no);
     if (exclusive == Exclusive::node) flags |= SPUR_JOB_EXCLUSIVE;
     if (exclusive == Exclusive::user) flags |= SPUR_JOB_EXCLUSIVE_USER;
-    if (spec.oversubscribe.value_or(false)) flags |= SPUR_JOB_OVERSUBSCRIBE;
     if (spec.overcommit.value_or(false)) flags |= SPUR_JOB_OVERCOMMIT;
     if (spec.contiguous.value_or(false)) flags |= SPUR_JOB_CONTIGUOUS;
     if (spec.spread.value_or(false)) flags |= SPUR_JOB_SPREAD;
@@ -151,85 +140,6 @@ std::uint64_t request_class(const JobSpec& spec, const spur_job_view& view, cons
 }
 
 }  // namespace
-
-// ---- nodes ---------------------------------------------------------------------------------------------------------
-
-void Mirror::update_node(const Node& node) {
-    const auto index = node.id.value;
-    while (node_views_.size() <= index) {
-        node_views_.emplace_back();
-        node_backings_.push_back(std::make_unique<NodeBacking>());
-    }
-    changed_nodes_.push_back(index);
-    auto& backing = *node_backings_[index];
-    const auto previous = backing.node;
-    backing.node = model_->nodes.get(index);
-    if (previous && (previous->features != node.features || previous->configured != node.configured)) filters_.clear();
-
-    const auto cores = node.topology.cores();
-    backing.cores_used = words_of(node.use.busy_cores(), cores);
-    backing.cores_offered = words_of(node.usable_cores(), cores);
-    backing.features.clear();
-    std::string klass = fmt::format("{}.{}.{}.{}.{}.{}", node.topology.sockets, node.topology.cores_per_socket,
-                                    node.topology.threads_per_core, node.cpus, node.memory_mib, node.weight);
-    for (const auto& feature : node.active_features.empty() ? node.features : node.active_features) {
-        set_bit(backing.features, features_.number(feature));
-        klass += fmt::format(",{}", feature);
-    }
-    backing.gres.clear();
-    backing.devices.clear();
-    for (std::size_t i = 0; i < node.gres.size(); ++i) {
-        const auto& pool = node.gres[i];
-        klass += fmt::format(";{}:{}:{}", pool.name, pool.type, pool.count);
-        const auto name = gres_names_.number(pool.name);
-        const auto used = i < node.use.gres.size() ? node.use.gres[i] : 0;
-        // Devices of one name are numbered through all its types, so their pools are one record: position is number.
-        const auto same = std::ranges::find(backing.gres, name, &spur_gres_view::name);
-        const auto at = static_cast<std::size_t>(same - backing.gres.begin());
-        if (same == backing.gres.end() || !pool.has_devices) {
-            backing.gres.push_back(
-                {.name = name, .reserved = 0, .total = pool.count, .used = used, .devices = {}, .links = {}});
-            backing.devices.emplace_back();
-        } else {
-            same->total += pool.count;
-            same->used += used;
-        }
-        if (!pool.has_devices) continue;
-        for (std::uint32_t d = 0; d < pool.count; ++d) {
-            const bool busy = i < node.use.devices.size() && node.use.devices[i].has(pool.first_index + d);
-            backing.devices[at].push_back({.index = pool.first_index + d,
-                                           .type = gres_types_.number(pool.type),
-                                           .socket = SPUR_NONE,
-                                           .parent = SPUR_NONE,
-                                           .units_total = 1,
-                                           .units_used = busy ? 1U : 0U,
-                                           .cores = {}});
-        }
-    }
-    for (std::size_t i = 0; i < backing.gres.size(); ++i) backing.gres[i].devices = span_of(backing.devices[i]);
-
-    auto& view = node_views_[index];
-    view = {};
-    view.name = str(backing.node->name);
-    view.flags = node_flags(node);
-    view.weight = node.weight;
-    view.sockets = node.topology.sockets;
-    view.cores_per_socket = node.topology.cores_per_socket;
-    view.threads_per_core = node.cpus_per_core();
-    view.cpus = node.usable_cpus();
-    view.cpus_used = node.use.cpus;
-    view.klass = node_classes_.try_emplace(klass, static_cast<std::uint32_t>(node_classes_.size())).first->second;
-    view.memory_mib = node.usable_memory_mib();
-    view.memory_used_mib = node.use.memory_mib;
-    view.tmp_mib = node.tmp_mib;
-    view.cores_used = bits(backing.cores_used, cores);
-    view.cores_offered = bits(backing.cores_offered, cores);
-    view.features = bits(backing.features, static_cast<std::uint32_t>(backing.features.size() * 64));
-    view.gres = span_of(backing.gres);
-    view.leaf_switch = SPUR_NONE;
-    view.owner_uid = node.exclusive_uid == unlimited ? SPUR_NONE : node.exclusive_uid;
-    view.running_jobs = node.job_count;
-}
 
 // ---- the directory -------------------------------------------------------------------------------------------------
 
@@ -452,9 +362,14 @@ void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
     view.priority = priority;
 
     backing.partitions.clear();
-    for (const auto& name : spec.partitions)
+    const auto add_partition = [&](const Text& name) {
         for (std::uint32_t i = 0; i < directory.partitions.size(); ++i)
             if (directory.partitions[i].name == name) backing.partitions.push_back(i);
+    };
+    if (!job.is_pending() && job.allocation)
+        add_partition(job.allocation->partition);
+    else
+        for (const auto& name : spec.partitions) add_partition(name);
     fill_gres(spec, backing);
     backing.licenses.clear();
     std::string_view rest = spec.licenses;
@@ -472,6 +387,7 @@ void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
 
     view.id = job.id.value;
     view.flags = job_flags(job);
+    if (shares_cores(job, backing.partitions, directory)) view.flags |= SPUR_JOB_OVERSUBSCRIBE;
     view.uid = spec.uid;
     view.gid = spec.gid;
     const auto association = association_index_.find(job.association);
@@ -497,8 +413,9 @@ void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
     view.limit_s = seconds(job.time_limit_min);
     view.limit_min_s = spec.time_min_min ? seconds(*spec.time_min_min) : 0;
 
-    view.min_nodes = spec.min_nodes.value_or(1);
-    view.max_nodes = spec.max_nodes.value_or(spec.min_nodes ? SPUR_UNLIMITED : SPUR_UNLIMITED);
+    const auto demand = demand_of(spec);  // what the state machine holds a start against
+    view.min_nodes = demand.min_nodes;
+    view.max_nodes = demand.max_nodes;
     view.tasks = spec.tasks.value_or(0);
     view.cpus_per_task = spec.cpus_per_task.value_or(0);
     view.tasks_per_node = spec.tasks_per_node.value_or(0);
@@ -515,6 +432,7 @@ void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
     view.spread_nodes = spread(distribution.substr(0, colon));
     view.spread_sockets =
         colon == std::string_view::npos ? SPUR_SPREAD_DEFAULT : spread(distribution.substr(colon + 1));
+    view.plane_size = plane_size(distribution);
     view.mem_per_node_mib = spec.mem_per_node_mib.value_or(0);
     view.mem_per_cpu_mib = spec.mem_per_cpu_mib.value_or(0);
     view.mem_per_gpu_mib = spec.mem_per_gpu_mib.value_or(0);
@@ -541,6 +459,32 @@ void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
     view.klass = request_class(spec, view, backing);
 }
 
+namespace {
+
+// Into words that were reserved: what points to them stays valid.
+spur_bits store_bits(const Bitset& set, JobBacking& backing) {
+    const auto* first = backing.words.data() + backing.words.size();
+    for (std::size_t i = 0; i < set.word_count(); ++i) backing.words.push_back(set.word(i));
+    return {first, static_cast<std::uint32_t>(set.word_count() * 64), 0};
+}
+
+}  // namespace
+
+// Shards become a piece for each gpu they lie on: the record has no other way to say how many lie where.
+void Mirror::add_share_gres(const GresShare& gres, JobBacking& backing) {
+    const auto name = gres_names_.number(gres.name), type = gres_types_.number(gres.type);
+    if (gres.per_device.empty()) {
+        backing.share_gres.push_back({name, type, gres.count, store_bits(gres.devices, backing)});
+        return;
+    }
+    std::size_t i = 0;
+    gres.devices.for_each([&](std::uint32_t device) {
+        if (i < gres.per_device.size())
+            backing.share_gres.push_back({name, type, gres.per_device[i], store_bits(Bitset{device}, backing)});
+        ++i;
+    });
+}
+
 void Mirror::fill_shares(const Job& job, JobBacking& backing, spur_job_view& view) {
     const auto& allocation = *job.allocation;
     backing.shares.clear();
@@ -550,31 +494,28 @@ void Mirror::fill_shares(const Job& job, JobBacking& backing, spur_job_view& vie
     for (const auto index : job.open_shares) {
         const auto& share = allocation.shares[index];
         word_count += share.cores.word_count();
-        for (const auto& gres : share.gres) word_count += gres.devices.word_count();
-        gres_count += share.gres.size();
+        for (const auto& gres : share.gres) {
+            const auto pieces = std::max<std::size_t>(gres.per_device.size(), 1);
+            word_count += pieces * gres.devices.word_count();
+            gres_count += pieces;
+        }
     }
     backing.words.reserve(word_count);
     backing.share_gres.reserve(gres_count);
-    const auto store = [&](const Bitset& set) -> spur_bits {
-        const auto* first = backing.words.data() + backing.words.size();
-        for (std::size_t i = 0; i < set.word_count(); ++i) backing.words.push_back(set.word(i));
-        return {first, static_cast<std::uint32_t>(set.word_count() * 64), 0};
-    };
-    const bool whole = job.spec->exclusive == Exclusive::node;
+    const bool whole = allocation.exclusive == Exclusive::node;
     for (const auto index : job.open_shares) {
         const auto& share = allocation.shares[index];
         spur_node_share out{};
         out.node = share.node.value;
         out.cpus = share.cpus;
         out.memory_mib = share.memory_mib;
-        out.cores = store(share.cores);
+        out.cores = store_bits(share.cores, backing);
         out.tasks = share.tasks;
         out.flags = whole ? SPUR_SHARE_WHOLE_NODE : 0;
-        const auto* first = backing.share_gres.data() + backing.share_gres.size();
-        for (const auto& gres : share.gres)
-            backing.share_gres.push_back(
-                {gres_names_.number(gres.name), gres_types_.number(gres.type), gres.count, store(gres.devices)});
-        out.gres = {first, static_cast<std::uint32_t>(share.gres.size()), sizeof(spur_gres_share)};
+        const auto begun = backing.share_gres.size();
+        for (const auto& gres : share.gres) add_share_gres(gres, backing);
+        out.gres = {backing.share_gres.data() + begun, static_cast<std::uint32_t>(backing.share_gres.size() - begun),
+                    sizeof(spur_gres_share)};
         backing.shares.push_back(out);
     }
     view.shares = span_of(backing.shares);

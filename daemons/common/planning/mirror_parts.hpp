@@ -1,0 +1,37 @@
+// What the parts of the mirror share: from the core's sets, lists and texts to the ABI's.
+#pragma once
+
+#include <spur/plugin/view.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "core/bitset.hpp"
+#include "core/text.hpp"
+#include "daemons/common/planning/mirror.hpp"
+
+namespace spur::ctld {
+
+inline void set_bit(Words& words, std::uint32_t bit) {
+    if (words.size() <= bit / 64) words.resize(bit / 64 + 1);
+    words[bit / 64] |= std::uint64_t{1} << (bit % 64);
+}
+
+inline Words words_of(const Bitset& set, std::uint32_t count) {
+    Words words((count + 63) / 64);
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = set.word(i);
+    return words;
+}
+
+inline spur_bits bits(const Words& words, std::uint32_t count) {
+    return {words.empty() ? nullptr : words.data(), words.empty() ? 0 : count, 0};
+}
+
+template <class T>
+spur_span span_of(const std::vector<T>& items) {
+    return {items.data(), static_cast<std::uint32_t>(items.size()), static_cast<std::uint32_t>(sizeof(T))};
+}
+
+inline spur_str str(const Text& text) { return {text.view().data(), static_cast<std::uint32_t>(text.size()), 0}; }
+
+}  // namespace spur::ctld

@@ -49,7 +49,7 @@ bool Cycle::fits_empty(const spur_job_view& job, std::uint32_t partition, const 
 spur_status Cycle::pick(const spur_pick& pick, spur_placement* out) {
     const auto& wanted = job(pick.job);
     const auto& rules = *SPUR_AT(spur_partition_view, picture_.view().partitions, pick.partition);
-    const auto need = need_of(picture_, wanted, rules, options_.rules);
+    const auto need = need_of(picture_, wanted, pick.partition, options_.rules);
     const bool empty = (pick.flags & SPUR_PICK_EMPTY) != 0;
     if (empty && ((pick.flags & SPUR_PICK_TEST_ONLY) != 0 || out == nullptr) && pick.candidates.words == nullptr)
         return fits_empty(wanted, pick.partition, need) ? SPUR_FITS : SPUR_NEVER;
@@ -70,7 +70,7 @@ void Cycle::screen(std::uint32_t slot, const std::uint32_t* jobs, std::uint32_t 
         if (wanted.partitions.count == 0 || slot >= slots()) continue;
         const auto partition = *SPUR_AT(std::uint32_t, wanted.partitions, 0);
         const auto& rules = *SPUR_AT(spur_partition_view, picture_.view().partitions, partition);
-        const auto need = need_of(picture_, wanted, rules, options_.rules);
+        const auto need = need_of(picture_, wanted, partition, options_.rules);
         if (search_.may_fit({wanted, rules, need, slot, {}, false, nullptr})) verdicts[i] = SPUR_FITS;
     }
 }
@@ -82,7 +82,7 @@ void Cycle::idle_nodes(std::uint32_t slot, std::uint64_t* words) const {
 std::string Cycle::explain(const spur_pick& pick) {
     const auto& wanted = job(pick.job);
     const auto& rules = *SPUR_AT(spur_partition_view, picture_.view().partitions, pick.partition);
-    const auto need = need_of(picture_, wanted, rules, options_.rules);
+    const auto need = need_of(picture_, wanted, pick.partition, options_.rules);
     if (need.min_nodes > need.max_nodes)
         return "it wants at least " + std::to_string(need.min_nodes) + " nodes and may have " +
                std::to_string(need.max_nodes);

@@ -12,7 +12,8 @@ std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) /
 
 // What is free on a node for one job.
 struct Fitter::Supply {
-    std::uint64_t cores{};  // that the job may use, at most so many a socket as its tasks may
+    std::uint64_t cpus{SPUR_UNLIMITED};  // that the partition lets it have
+    std::uint64_t cores{};               // that the job may use, at most so many a socket as its tasks may
     std::uint64_t memory_mib{};
     std::array<std::uint64_t, most_kinds> by_kind{};  // of the wanted type
     std::array<std::uint64_t, most_kinds> by_name{};  // of any type
@@ -44,6 +45,10 @@ Fitter::Supply Fitter::supply(const Need& need, std::uint32_t slot, std::uint32_
     const auto& node = picture_.node(index);
     const auto state = slots_.state(slot, index);
     Supply supply;
+    if (need.most_cpus != SPUR_UNLIMITED) {
+        const auto others = slot == Slots::empty ? 0 : picture_.partition_cpus(need.partition, index);
+        supply.cpus = need.most_cpus - std::min(need.most_cpus, others);
+    }
     if (need.tasks_per_socket == 0 && need.jobs_per_core <= 1) {
         supply.cores = static_cast<std::uint64_t>(std::max(state.head().free_cores, 0));
     } else {
@@ -120,7 +125,7 @@ Amounts Fitter::amounts(const Need& need, std::uint32_t index, std::uint32_t tas
 
 bool Fitter::works(const Need& need, const Node& node, const Supply& supply, const Amounts& amounts) const {
     if (amounts.cores > supply.cores || amounts.memory_mib > supply.memory_mib) return false;
-    if (!need.whole && amounts.cpus > need.most_cpus) return false;
+    if (!need.whole && amounts.cpus > supply.cpus) return false;
     if (need.tasks_per_socket != 0 && amounts.tasks > std::uint64_t{need.tasks_per_socket} * node.sockets) return false;
     for (std::uint32_t k = 0; k < need.gres_count; ++k) {
         if (amounts.gres[k] > supply.by_kind[k]) return false;

@@ -107,9 +107,10 @@ void count_nodes(Need& need, const spur_job_view& job, const spur_partition_view
 
 }  // namespace
 
-Need need_of(const Picture& picture, const spur_job_view& job, const spur_partition_view& partition,
-             const NeedRules& rules) {
+Need need_of(const Picture& picture, const spur_job_view& job, std::uint32_t partition_index, const NeedRules& rules) {
+    const auto& partition = *SPUR_AT(spur_partition_view, picture.view().partitions, partition_index);
     Need need;
+    need.partition = partition_index;
     need.uid = job.uid;
     need.cpus_per_task = std::max(job.cpus_per_task, 1U);
     need.tasks_per_core = job.tasks_per_core;

@@ -32,7 +32,7 @@ struct Need {
     std::uint32_t jobs_per_core{1};
     bool whole{}, all_memory{}, overcommit{}, own_user{}, cyclic_cores{};
     bool spread{}, least_loaded{};
-    std::uint32_t uid{};
+    std::uint32_t uid{}, partition{};
     std::uint64_t mem_per_node{}, mem_per_cpu{}, mem_per_gpu{};
     std::array<GresNeed, most_kinds> gres{};
     std::uint32_t gres_count{};
@@ -51,7 +51,6 @@ struct NeedRules {
     bool memory_unsaid_is_all{};
 };
 
-Need need_of(const Picture& picture, const spur_job_view& job, const spur_partition_view& partition,
-             const NeedRules& rules);
+Need need_of(const Picture& picture, const spur_job_view& job, std::uint32_t partition, const NeedRules& rules);
 
 }  // namespace spur::select_gpu

@@ -54,6 +54,7 @@ void Picture::build(const spur_cluster_view& view, DeviceChooser& chooser) {
     lay_out();
     group_by_weight();
     find_owners();
+    count_partition_cpus();
 }
 
 void Picture::add_gres(Node& node, DeviceChooser& chooser) {
@@ -148,6 +149,24 @@ void Picture::find_owners() {
             auto& owner = nodes_[index].only_uid;
             owner = owner == SPUR_NONE || owner == job.uid ? job.uid : several;
         }
+    }
+}
+
+void Picture::count_partition_cpus() {
+    partition_cpus_.clear();
+    bool limited = false;
+    for (std::uint32_t i = 0; i < view_->partitions.count; ++i)
+        limited = limited || SPUR_AT(spur_partition_view, view_->partitions, i)->max_cpus_per_node != SPUR_UNLIMITED;
+    if (!limited) return;
+    partition_cpus_.assign(std::size_t{view_->partitions.count} * nodes_.size(), 0);
+    for (std::uint32_t i = 0; i < view_->running_order.count; ++i) {
+        const auto& job = *SPUR_AT(spur_job_view, view_->running, *SPUR_AT(std::uint32_t, view_->running_order, i));
+        if (job.partitions.count == 0) continue;
+        const auto partition = *SPUR_AT(std::uint32_t, job.partitions, 0);
+        for (std::uint32_t s = 0; s < job.shares.count; ++s)
+            if (const auto& share = *SPUR_AT(spur_node_share, job.shares, s);
+                share.node < nodes_.size() && partition < view_->partitions.count)
+                partition_cpus_[std::size_t{partition} * nodes_.size() + share.node] += share.cpus;
     }
 }
 

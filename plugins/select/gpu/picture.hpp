@@ -54,6 +54,10 @@ public:
     const Node& node(std::uint32_t i) const { return nodes_[i]; }
     const Gres& gres(const Node& node, std::uint32_t i) const { return gres_[node.first_gres + i]; }
     const Device& device(const Gres& gres, std::uint32_t i) const { return devices_[gres.first_device + i]; }
+    // CPUs that running jobs of a partition have on a node; counted only where the partition limits them.
+    std::uint32_t partition_cpus(std::uint32_t partition, std::uint32_t node) const {
+        return partition_cpus_.empty() ? 0 : partition_cpus_[std::size_t{partition} * nodes_.size() + node];
+    }
     std::int32_t find_gres(const Node& node, std::uint32_t name) const;
     // Devices of `type` (0: any), as positions.
     std::uint64_t devices_of(const Gres& gres, std::uint32_t type) const;
@@ -73,6 +77,7 @@ private:
     void lay_out();
     void group_by_weight();
     void find_owners();
+    void count_partition_cpus();
 
     const spur_cluster_view* view_{};
     std::uint32_t width_{}, gpu_name_{SPUR_NONE}, shard_name_{SPUR_NONE};
@@ -83,6 +88,7 @@ private:
     std::vector<Device> devices_;
     std::vector<std::uint64_t> usable_, group_words_;
     std::vector<std::uint32_t> weights_, page_words_;
+    std::vector<std::uint32_t> partition_cpus_;
     std::vector<std::uint64_t> pairs_;  // scratch
 };
 

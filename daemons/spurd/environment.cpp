@@ -68,10 +68,10 @@ std::string device_list(const v1::NodeShare& share) {
     return join(devices);
 }
 
-std::uint64_t gpu_count(const v1::NodeShare& share) {
+std::uint64_t gres_count(const v1::NodeShare& share, std::string_view name) {
     std::uint64_t count = 0;
     for (const auto& gres : share.gres())
-        if (gres.name() == "gpu") count += gres.count();
+        if (gres.name() == name) count += gres.count();
     return count;
 }
 
@@ -108,7 +108,9 @@ void add_place(Builder& out, const v1::JobLaunch& launch, const NodeFacts& facts
     out.set_if("SLURM_JOB_ACCOUNT", launch.job().account());
     out.set_if("SLURM_JOB_QOS", launch.job().qos());
     out.set_if("SLURM_JOB_RESERVATION", launch.job().spec().reservation());
-    if (const auto gpus = gpu_count(own_share(launch, facts)); gpus != 0) out.set("SLURM_GPUS_ON_NODE", gpus);
+    const auto& own = own_share(launch, facts);
+    if (const auto gpus = gres_count(own, "gpu"); gpus != 0) out.set("SLURM_GPUS_ON_NODE", gpus);
+    if (const auto shards = gres_count(own, "shard"); shards != 0) out.set("SLURM_SHARDS_ON_NODE", shards);
     if (launch.job().restarts() != 0) out.set("SLURM_RESTART_COUNT", launch.job().restarts());
 
     const auto first = facts.controllers.substr(0, facts.controllers.find(','));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "core/lexical.hpp"
@@ -97,7 +98,8 @@ bool asks_for_login(const std::vector<std::string>& environment) {
 std::vector<std::uint32_t> gpu_indexes(const v1::NodeShare& share) {
     std::vector<std::uint32_t> indexes;
     for (const auto& gres : share.gres())
-        if (gres.name() == "gpu") indexes.insert(indexes.end(), gres.index().begin(), gres.index().end());
+        if (gres.name() == "gpu" || gres.name() == "shard")  // shards name the gpus they lie on
+            indexes.insert(indexes.end(), gres.index().begin(), gres.index().end());
     std::ranges::sort(indexes);
     return indexes;
 }
@@ -155,9 +157,54 @@ struct TaskPlaces {
     }
 };
 
+// Those of `all` that are near the CPUs a task is bound to; none where that is not known.
+std::vector<std::uint32_t> closest_gpus(const Gpus& gpus, const std::vector<std::uint32_t>& all,
+                                        const std::string& cpu_list) {
+    std::vector<std::uint32_t> near;
+    const auto cpus = expand_numbers(cpu_list);
+    for (const auto gpu : all) {
+        if (gpu >= gpus.devices().size()) continue;
+        const auto beside = expand_numbers(gpus.devices()[gpu].near_cpus);
+        if (std::ranges::any_of(cpus, [&](auto cpu) { return std::ranges::find(beside, cpu) != beside.end(); }))
+            near.push_back(gpu);
+    }
+    return near;
+}
+
+// "0*2,1": the entry for the n-th task, the list going round.
+std::string_view entry_of(std::string_view list, std::uint32_t task) {
+    std::vector<std::pair<std::string_view, std::uint64_t>> entries;
+    std::uint64_t total = 0;
+    for (const auto part : split(list, ',')) {
+        const auto star = part.find('*');
+        const auto times = star == std::string_view::npos ? 1 : find_unsigned(part.substr(star + 1)).value_or(1);
+        entries.emplace_back(part.substr(0, star), std::clamp<std::uint64_t>(times, 1, 65'536));
+        total += entries.back().second;
+    }
+    auto place = task % total;
+    for (const auto& [entry, times] : entries) {
+        if (place < times) return entry;
+        place -= times;
+    }
+    return {};
+}
+
+// The devices whose bits are set in "0x5", counted within `all`.
+std::vector<std::uint32_t> masked_gpus(const std::vector<std::uint32_t>& all, std::string_view mask) {
+    if (mask.starts_with("0x") || mask.starts_with("0X")) mask.remove_prefix(2);
+    std::uint64_t bits = 0;
+    const auto [end, error] = std::from_chars(mask.data(), mask.data() + mask.size(), bits, 16);
+    std::vector<std::uint32_t> chosen;
+    if (error != std::errc{} || end != mask.data() + mask.size()) return chosen;
+    for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 64); ++i)
+        if ((bits >> i & 1) != 0) chosen.push_back(all[i]);
+    return chosen;
+}
+
 // --gpus-per-task and --gpu-bind: the part of the step's devices that one task sees. Nothing: all of them.
-std::vector<std::uint32_t> task_gpus(const v1::StepLaunch& launch, const std::vector<std::uint32_t>& all,
-                                     std::uint32_t local) {
+std::vector<std::uint32_t> task_gpus(const v1::StepLaunch& launch, const Gpus& gpus,
+                                     const std::vector<std::uint32_t>& all, std::uint32_t local,
+                                     const std::string& cpu_list) {
     std::string_view mode{launch.gpu_bind()};
     if (mode.starts_with("verbose,")) mode.remove_prefix(8);
     auto each = launch.gpus_per_task();
@@ -165,9 +212,12 @@ std::vector<std::uint32_t> task_gpus(const v1::StepLaunch& launch, const std::ve
     if (mode == "none" || all.empty()) return {};
     std::vector<std::uint32_t> own;
     if (mode.starts_with("map_gpu:")) {
-        const auto places = split(mode.substr(8), ',');
-        const auto place = find_unsigned(places[local % places.size()]);
+        const auto place = find_unsigned(entry_of(mode.substr(8), local));
         if (place && *place < all.size()) own.push_back(all[*place]);
+    } else if (mode.starts_with("mask_gpu:")) {
+        own = masked_gpus(all, entry_of(mode.substr(9), local));
+    } else if (mode == "closest") {
+        own = closest_gpus(gpus, all, cpu_list);
     } else if (mode.starts_with("single:")) {
         const auto tasks_each = std::max<std::uint64_t>(find_unsigned(mode.substr(7)).value_or(1), 1);
         own.push_back(all[local / tasks_each % all.size()]);
@@ -179,7 +229,7 @@ std::vector<std::uint32_t> task_gpus(const v1::StepLaunch& launch, const std::ve
 
 void add_task_gpus(const StepView& view, const NodeSetup& setup, std::uint32_t local, step::TaskSpec& task) {
     const auto* const share = find_share(view.credential, setup.facts.node);
-    const auto own = task_gpus(view.launch, gpu_indexes(*share), local);
+    const auto own = task_gpus(view.launch, setup.gpus, gpu_indexes(*share), local, task.cpu_list);
     if (own.empty()) return;
     const auto bound = setup.gpus.bind(own);
     task.environment.insert(task.environment.end(), bound.variables.begin(), bound.variables.end());

@@ -58,6 +58,18 @@ void wait_for_end(const Process& process, std::chrono::milliseconds patience) {
     }
 }
 
+// Made-up devices, all linked to each other, for trying out placement without any.
+std::string gpu_text(const LocalPlan& plan) {
+    if (plan.gpus == 0) return {};
+    return fmt::format(
+        "[plugins]\n"
+        "gpu = [\"gpu/sim\"]\n\n"
+        "[plugin.\"gpu/sim\"]\n"
+        "devices = [\"{}:{}\"]\n"
+        "links = [\"0-{}:xgmi:100\"]\n\n",
+        plan.gpu_type, plan.gpus, plan.gpus - 1);
+}
+
 std::string config_text(const LocalPlan& plan, const std::string& dir, std::uint16_t port) {
     struct sysinfo machine {};
     ::sysinfo(&machine);
@@ -71,17 +83,20 @@ std::string config_text(const LocalPlan& plan, const std::string& dir, std::uint
         "state_dir = \"{}/ctld\"\n\n"
         "[plugin.\"auth/local\"]\n"
         "key_file = \"{}/ctld/auth.key\"\n\n"
+        "{}"
         "# Every virtual node has the whole machine.\n"
         "[[nodes]]\n"
         "names = \"node{}\"\n"
         "cpus = {}\n"
-        "memory_mb = {}\n\n"
+        "memory_mb = {}\n"
+        "{}\n"
         "[[partitions]]\n"
         "name = \"main\"\n"
         "nodes = \"ALL\"\n"
         "default = true\n",
-        plan.listen, port, dir, dir, plan.nodes == 1 ? std::string{"1"} : fmt::format("[1-{}]", plan.nodes), cpus,
-        memory_mib);
+        plan.listen, port, dir, dir, gpu_text(plan),
+        plan.nodes == 1 ? std::string{"1"} : fmt::format("[1-{}]", plan.nodes), cpus, memory_mib,
+        plan.gpus == 0 ? std::string{} : fmt::format("gres = [\"gpu:{}:{}\"]\n", plan.gpu_type, plan.gpus));
 }
 
 Result<void> write_file(const std::string& path, const std::string& text) {

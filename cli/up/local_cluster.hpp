@@ -17,6 +17,8 @@ struct LocalPlan {
     std::string bin_dir;  // spurctld, spurd and spurstepd
     std::string listen{"127.0.0.1"};
     std::uint16_t port{};  // 0: 6817 if it is free, else any
+    std::string gpu_type;  // simulated GPUs of each node; empty: none
+    unsigned gpus{};
 };
 
 struct Process {

@@ -8,6 +8,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
@@ -21,9 +23,10 @@ namespace {
 constexpr auto start_patience = std::chrono::seconds{20};
 
 constexpr const char* up_help =
-    "usage: spur up [--nodes N] [--detach] [--port PORT] [--dir DIR]\n"
+    "usage: spur up [--nodes N] [--gpus TYPE:COUNT] [--detach] [--port PORT] [--dir DIR]\n"
     "Start a whole cluster on this machine: a controller and N virtual nodes, no configuration, no root.\n\n"
     "  -n, --nodes N    how many virtual nodes (1 to 512; default 1); each has the whole machine\n"
+    "      --gpus TYPE:COUNT  give each node simulated GPUs, to try out placement: --gpus mi300x:8\n"
     "  -d, --detach     return once it is ready; stop it with `spur down`\n"
     "      --port PORT  where the controller listens on loopback (default 6817, or any free one)\n"
     "      --dir DIR    where state and logs are kept (default $SPUR_STATE_DIR, $XDG_STATE_HOME/spur or "
@@ -47,9 +50,13 @@ struct Options {
 std::string default_dir() { return std::filesystem::path{client_state_path()}.parent_path().string(); }
 
 Result<Options> parse(Invocation& self, bool down) {
-    static const option table[] = {{"nodes", required_argument, nullptr, 'n'}, {"detach", no_argument, nullptr, 'd'},
-                                   {"port", required_argument, nullptr, 'p'},  {"dir", required_argument, nullptr, 'D'},
-                                   {"help", no_argument, nullptr, 'h'},        {nullptr, 0, nullptr, 0}};
+    static const option table[] = {{"nodes", required_argument, nullptr, 'n'},
+                                   {"detach", no_argument, nullptr, 'd'},
+                                   {"port", required_argument, nullptr, 'p'},
+                                   {"dir", required_argument, nullptr, 'D'},
+                                   {"gpus", required_argument, nullptr, 'g'},
+                                   {"help", no_argument, nullptr, 'h'},
+                                   {nullptr, 0, nullptr, 0}};
     std::vector<char*> argv;
     for (auto& word : self.words) argv.push_back(word.data());
     const auto argc = static_cast<int>(argv.size());
@@ -67,7 +74,7 @@ Result<Options> parse(Invocation& self, bool down) {
     optind = 1;
     opterr = 0;
     for (int found = 0; (found = getopt_long(argc, argv.data(), down ? "h" : "n:dh", table, nullptr)) != -1;) {
-        if (down && (found == 'n' || found == 'd' || found == 'p')) found = '?';
+        if (down && (found == 'n' || found == 'd' || found == 'p' || found == 'g')) found = '?';
         switch (found) {
             case 'n': {
                 SPUR_TRY(options.plan.nodes, number(optarg, 1, 512, "--nodes"));
@@ -76,6 +83,19 @@ Result<Options> parse(Invocation& self, bool down) {
             case 'p': {
                 SPUR_TRY(const auto port, number(optarg, 1, 65535, "--port"));
                 options.plan.port = static_cast<std::uint16_t>(port);
+                break;
+            }
+            case 'g': {
+                const std::string given{optarg};
+                const auto colon = given.find(':');
+                const auto type = given.substr(0, colon);
+                const bool is_word = !type.empty() && std::ranges::all_of(type, [](unsigned char c) {
+                    return std::isalnum(c) || c == '_' || c == '-' || c == '.';
+                });
+                if (colon == std::string::npos || !is_word)
+                    return fail(ErrorCode::invalid, "--gpus={} is not TYPE:COUNT, such as mi300x:8", given);
+                SPUR_TRY(options.plan.gpus, number(given.c_str() + colon + 1, 1, 64, "--gpus"));
+                options.plan.gpu_type = type;
                 break;
             }
             case 'd':

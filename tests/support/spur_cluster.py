@@ -144,7 +144,7 @@ class Agent(Daemon):
 class Cluster:
     """The whole. `settings` adds lines to the configuration by section: {"jobs": 'kill_wait = 1'}."""
 
-    def __init__(self, nodes=2, cpus=2, settings=None, controllers=1, partitions="", auth=None, wait=True):
+    def __init__(self, nodes=2, cpus=2, settings=None, controllers=1, partitions="", auth=None, wait=True, node_lines=""):
         if not BUILD:
             raise RuntimeError("SPUR_BUILD_DIR does not say which build to test")
         self.dir = tempfile.mkdtemp(prefix="spur-system-")
@@ -153,6 +153,7 @@ class Cluster:
         os.mkdir(self.work)
         os.chmod(self.work, 0o777)
         self.cpus, self.settings, self.partitions, self.auth = cpus, dict(settings or {}), partitions, auth
+        self.node_lines = node_lines  # more about every node: 'gres = ["gpu:8"]'
         self.keep = bool(os.environ.get("SPUR_KEEP"))
         self.wrapper, self.host = [], "127.0.0.1"  # where agents and commands run: put before each of them, and their address
         self.helpers = []  # further daemons to end with the cluster: munged
@@ -241,7 +242,7 @@ class Cluster:
         sections = {
             "controller": f'listen_addr = "{controller.address}"\nstate_dir = "{controller.folder}/state"\n{hosts}',
             "scheduler": "",
-            "plugins": f'dirs = ["{BUILD}/lib/spur"]\nselect = "select/linear"\npriority = "priority/basic"\ncgroup = "cgroup/none"\n',
+            "plugins": f'dirs = ["{BUILD}/lib/spur"]\npriority = "priority/basic"\ncgroup = "cgroup/none"\n',
             "auth": self.auth or f'key_file = "{self.dir}/auth.key"\n',
             "agent": "heartbeat_secs = 1\n",
             "jobs": "kill_wait = 1\n",
@@ -252,7 +253,7 @@ class Cluster:
         text += "".join(f"[{name}]\n{lines}" for name, lines in sections.items())
         names = f"n[1-{len(self.agents)}]" if len(self.agents) != 1 else "n1"
         if self.agents:
-            text += f'[[nodes]]\nnames = "{names}"\ncpus = {self.cpus}\nmemory_mb = 4000\n'
+            text += f'[[nodes]]\nnames = "{names}"\ncpus = {self.cpus}\nmemory_mb = 4000\n{self.node_lines}\n'
             text += f'[[partitions]]\nname = "main"\nnodes = "{names}"\ndefault = true\n'
         else:  # nobody runs, but jobs can be kept
             text += '[[nodes]]\nnames = "n1"\ncpus = 2\nmemory_mb = 4000\n[[partitions]]\nname = "main"\nnodes = "n1"\ndefault = true\n'

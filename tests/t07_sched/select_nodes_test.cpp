@@ -57,6 +57,15 @@ TEST(T07Select, AJobThatNamesNoNodesGetsAsFewAsHoldIt) {
     EXPECT_EQ(placed.nodes[1].tasks, 4U);
 }
 
+TEST(T07Select, AsFewNodesAsPossibleMayBeHeavyOnes) {
+    SelectBench bench;
+    bench.nodes(4, {.cores = 4, .weight = 1}).nodes(2, {.cores = 10, .weight = 9});
+    const auto light = bench.pending([](Ask& ask) { ask.job.tasks = 16; });
+    const auto few = bench.pending([](Ask& ask) { ask.job.tasks = 16, ask.job.flags = SPUR_JOB_USE_MIN_NODES; });
+    EXPECT_EQ(nodes_of(bench.pick(light)), (Set{0, 1, 2, 3}));
+    EXPECT_EQ(nodes_of(bench.pick(few)), (Set{4, 5}));
+}
+
 TEST(T07Select, TasksAreEvenlyDealtOverANumberOfNodes) {
     SelectBench bench;
     bench.nodes(4, {.cores = 8});

@@ -161,7 +161,8 @@ bool Search::choose_from(const Question& question) {
     forget();
     if ((question.job.flags & SPUR_JOB_CONTIGUOUS) != 0) return choose_contiguous(question);
     if (!question.need.spread && choose_even(question)) return true;
-    if (choose_roomy(question, true)) return true;
+    const bool fewest = (question.job.flags & SPUR_JOB_USE_MIN_NODES) != 0;  // whatever they weigh
+    if (choose_roomy(question, !fewest)) return true;
     return question.need.max_nodes < picture_.node_count() && choose_roomy(question, false);
 }
 

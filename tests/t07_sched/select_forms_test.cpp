@@ -219,11 +219,14 @@ TEST(T07Select, CoresComeFromNearTheGpus) {
 
 TEST(T07Select, FormsThatNothingCanGrantNeverFit) {
     SelectBench bench;
-    bench.nodes(2, {.cores = 4});
+    bench.nodes(2, {.cores = 4, .gpus = 2, .shards_per_gpu = 2});
     const auto no_gpu = bench.pending([](Ask& ask) { ask.job.cpus_per_gpu = 1; });
-    const auto missing = bench.pending([](Ask& ask) { ask.gres(SelectBench::gpu, SPUR_GRES_PER_NODE, 1); });
+    const auto missing = bench.pending([](Ask& ask) { ask.gres(SelectBench::bandwidth, SPUR_GRES_PER_NODE, 1); });
     const auto three = bench.pending([](Ask& ask) { ask.job.min_nodes = 3; });
-    for (const auto job : {no_gpu, missing, three}) EXPECT_EQ(bench.pick(job).verdict, SPUR_NEVER) << job;
+    const auto both = bench.pending([](Ask& ask) {
+        ask.gres(SelectBench::gpu, SPUR_GRES_PER_NODE, 1).gres(SelectBench::shard, SPUR_GRES_PER_NODE, 1);
+    });
+    for (const auto job : {no_gpu, missing, three, both}) EXPECT_EQ(bench.pick(job).verdict, SPUR_NEVER) << job;
 }
 
 }  // namespace

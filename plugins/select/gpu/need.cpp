@@ -48,6 +48,8 @@ void find_gpu(Need& need, const Picture& picture, const spur_job_view& job) {
     const auto name = picture.gpu_name();
     for (std::uint32_t i = 0; i < need.gres_count && need.gpu < 0; ++i)
         if (need.gres[i].name == name) need.gpu = static_cast<std::int32_t>(i);
+    for (std::uint32_t i = 0; i < need.gres_count; ++i)  // a gpu is whole or cut, and a job wants one or the other
+        if (need.gpu >= 0 && need.gres[i].name == picture.shard_name()) need.possible = false;
     if (job.tasks_per_gpu != 0) {
         if (need.gpu < 0 && name != SPUR_NONE && find_kind(need, name, 0) != nullptr)
             need.gpu = static_cast<std::int32_t>(need.gres_count) - 1;  // --ntasks-per-gpu alone asks for them

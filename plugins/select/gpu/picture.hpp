@@ -61,7 +61,8 @@ public:
     std::int32_t find_gres(const Node& node, std::uint32_t name) const;
     // Devices of `type` (0: any), as positions.
     std::uint64_t devices_of(const Gres& gres, std::uint32_t type) const;
-    std::uint32_t gpu_name() const { return gpu_name_; }          // SPUR_NONE: nobody has any
+    std::uint32_t gpu_name() const { return gpu_name_; }  // SPUR_NONE: nobody has any
+    std::uint32_t shard_name() const { return shard_name_; }
     std::uint32_t most_threads() const { return most_threads_; }  // of any core
     bool shares_cores() const { return shares_cores_; }           // some partition lets jobs share cores
     const std::vector<std::uint64_t>& usable() const { return usable_; }

@@ -9,6 +9,7 @@
 #include "cli/submit/common.hpp"
 #include "cli/submit/request.hpp"
 #include "core/array_spec.hpp"
+#include "core/gres.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -202,6 +203,10 @@ void Srun::fill_launch(v1::StepLaunch& launch, const v1::CreateStepReply& made, 
     launch.set_kill_on_bad_exit(step.kill_on_bad_exit.value_or(false) ? 1 : 0);
     launch.set_cpu_bind(options_.spec.cpu_bind());
     launch.set_gpu_bind(options_.spec.gpu_bind());
+    if (const auto wanted = parse_gres(options_.spec.gres_per_task()))  // each task sees its own
+        launch.set_gpus_per_task(static_cast<std::uint32_t>(gres_count(*wanted, "gpu")));
+    if (options_.spec.gpu_bind().empty() && options_.spec.has_tasks_per_gpu())
+        launch.set_gpu_bind(fmt::format("single:{}", options_.spec.tasks_per_gpu()));
     launch.set_srun_pid(static_cast<std::uint32_t>(::getpid()));
     launch.set_srun_host(submitter_.host);
 }

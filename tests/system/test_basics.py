@@ -229,7 +229,7 @@ class Administration(OneCluster):
 
     def test_plugin_stats_names_the_plugins_and_counts_their_calls(self):
         out = self.cluster.ok("spur", "plugin", "stats")
-        for plugin in ("sched/backfill", "select/linear", "state/raft", "auth/local"):
+        for plugin in ("sched/backfill", "select/gpu", "state/raft", "auth/local"):
             self.assertIn(plugin, out)
 
     def test_ping_names_the_controller(self):

@@ -305,7 +305,7 @@ void Simulation::cycle() {
     input.notes = false;
     const bool enforces = cluster_.policies().enforce & enforce_flag::limits;
     input.may_start = [&](const Job& job) {
-        return !enforces || cluster_.limit_reason(job, requested_tres(cluster_, *job.spec)) == Reason::none;
+        return enforces ? cluster_.limit_reason(job, requested_tres(cluster_, *job.spec)) : Reason::none;
     };
     const auto model = input.model;
     auto outcome = planning_.run(std::move(input));

@@ -107,7 +107,7 @@ void Scheduler::cycle(const std::stop_token& stop) {
     input.now = static_cast<UnixSeconds>(::time(nullptr));
     input.stopping = &stopping;
     const auto enforces = input.model->directory->policies.enforce & enforce_flag::limits;
-    input.may_start = [&](const Job& job) { return enforces == 0 || may_start(job); };
+    input.may_start = [&](const Job& job) { return enforces == 0 ? Reason::none : limit_of(job); };
     const auto budget = input.budget;
     auto outcome = planning_.run(std::move(input));
 
@@ -126,13 +126,13 @@ void Scheduler::cycle(const std::stop_token& stop) {
 }
 
 // Limits live with the cluster; the engine alone may look at it.
-bool Scheduler::may_start(const Job& job) const {
-    std::promise<bool> answer;
+Reason Scheduler::limit_of(const Job& job) const {
+    std::promise<Reason> answer;
     engine_.post([&] {
         const auto& cluster = engine_.cluster();
         const auto* live = cluster.find_job(job.id);
-        answer.set_value(live == nullptr ||
-                         cluster.limit_reason(*live, requested_tres(cluster, *live->spec)) == Reason::none);
+        answer.set_value(live == nullptr ? Reason::none
+                                         : cluster.limit_reason(*live, requested_tres(cluster, *live->spec)));
     });
     return answer.get_future().get();
 }
@@ -157,8 +157,10 @@ void Scheduler::carry_out(CycleOutcome outcome, const std::stop_token& stop) {
     progress->left = starts.size();
     for (auto& start : starts)
         engine_.propose(std::move(start), [this, progress](const Result<Events>& result) {
-            // A conflict is ordinary: the cluster moved on while the plan was made.
-            if (!result && result.error().code == ErrorCode::conflict)
+            // Ordinary: the cluster moved on while the plan was made, or the plan's own starts used up a limit.
+            const bool ordinary =
+                !result && (result.error().code == ErrorCode::conflict || result.error().code == ErrorCode::limit);
+            if (ordinary)
                 log::debug("a planned start was refused: {}", result.error().text);
             else if (!result)
                 log_(fmt::format("a planned start was refused: {}", result.error().text));

@@ -44,7 +44,7 @@ private:
     void loop(const std::stop_token& stop);
     bool wait_for_work(const std::stop_token& stop);
     void cycle(const std::stop_token& stop);
-    bool may_start(const Job& job) const;
+    Reason limit_of(const Job& job) const;  // none: it may start
     void carry_out(CycleOutcome outcome, const std::stop_token& stop);
 
     Engine& engine_;

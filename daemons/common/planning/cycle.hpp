@@ -52,6 +52,7 @@ public:
 
 private:
     void score(UnixSeconds now, CycleOutcome& outcome);
+    void note_array_limits(CycleOutcome& outcome);
 
     PolicyPlugins plugins_;
     daemon::Planner planner_;

@@ -108,9 +108,16 @@ Result<std::vector<JobId>> Cluster::resolve(const JobRef& ref) const {
 
 bool Cluster::may_change(const Actor& actor, const Job& job) const {
     if (actor.is_operator() || actor.uid == job.spec->uid) return true;
-    const auto* account = find_account(job.spec->account);
-    return account && !actor.name.empty() &&
-           std::ranges::find(account->coordinators, actor.name) != account->coordinators.end();
+    if (actor.name.empty()) return false;
+    const auto coordinates = [&](const Text& name) {
+        const auto* account = find_account(name);
+        return account && std::ranges::find(account->coordinators, actor.name) != account->coordinators.end();
+    };
+    if (coordinates(job.spec->account)) return true;
+    // Of an account above is of this one too.
+    for (const auto* up = find_association(job.association); up; up = find_association(up->parent))
+        if (coordinates(up->account)) return true;
+    return false;
 }
 
 // ---- finding, for the handlers -------------------------------------------------------------------------------------

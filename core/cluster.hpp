@@ -68,14 +68,10 @@ public:
     // ---- reading. Pointers and references live until the next apply().
     // Grows with every accepted command; each record carries the version at which it last changed.
     std::uint64_t version() const { return version_; }
-    UnixSeconds now() const { return now_; }  // of the last accepted command
+    UnixSeconds now() const { return now_; }                // of the last accepted command
+    UnixSeconds usage_time() const { return usage_time_; }  // up to when running jobs have been charged
     // The earliest time at which a Tick would do something; 0: never.
     UnixSeconds next_due() const;
-
-    // What happens to the job when it is pushed out.
-    PreemptMode preempt_mode_of(const Job& job) const;
-    // What the next job would be called if it were submitted now.
-    JobId next_job_id() const { return JobId{next_job_id_}; }
 
     const Job* find_job(JobId id) const;
     const Array* find_array(JobId id) const;
@@ -123,6 +119,8 @@ public:
     // ---- judging, for callers that want the answer before proposing a command
     // Would limits by association and QOS let it start now? none: yes.
     Reason limit_reason(const Job& job, const TresList& would_use) const;
+    // The longest time limit its association and QOS let this request have; what a user who named none gets at most.
+    std::optional<std::uint32_t> longest_wall(const JobSpec& spec) const;
     // May `actor` change this job? Slurm's rule: the owner, operators, the account's coordinators.
     bool may_change(const Actor& actor, const Job& job) const;
     // Would the reservation let this job in?

@@ -64,9 +64,12 @@ void ClusterOps::charge(const Job& job) {
     }
 }
 
-Result<void> ClusterOps::on(const DecayUsage&) {
+Result<void> ClusterOps::on(const DecayUsage& cmd) {
+    if (cmd.factor && !(*cmd.factor >= 0 && *cmd.factor <= 1))
+        return fail(ErrorCode::invalid, "usage cannot fade by a factor of {}", *cmd.factor);
     for (const auto id : c.active_) charge(c.jobs_.at(id));
-    const double factor = fading(at - std::exchange(c.usage_time_, at), c.policies_.usage_half_life_s);
+    const auto elapsed = at - std::exchange(c.usage_time_, at);
+    const double factor = cmd.factor.value_or(fading(elapsed, c.policies_.usage_half_life_s));
     for (auto& [id, entry] : c.associations_) fade(entry.usage, factor);
     for (auto& [name, qos] : c.qos_)
         if (!(qos.flags & qos_flag::no_decay)) fade(qos.usage, factor);

@@ -30,8 +30,8 @@ enum class EnforcePartLimits : std::uint8_t { no, any, all };
 struct Policies {
     std::uint32_t first_job_id{1};
     std::uint32_t max_job_id{67'043'328};
-    std::uint32_t max_job_count{1'000'000};   // Slurm has 10,000; this is what one controller holds with ease
-    std::uint32_t max_array_size{1'000'001};  // Slurm has 1,001; here an array is one record however many tasks it has
+    std::uint32_t max_job_count{1'000'000};  // Slurm has 10,000; this is what one controller holds with ease
+    std::uint32_t max_array_size{1'001};
     std::uint32_t max_step_count{40'000};
     std::uint32_t max_tasks_per_node{512};
     std::uint32_t min_job_age_s{300};
@@ -57,8 +57,9 @@ struct Policies {
     std::vector<std::uint32_t> requeue_exit_hold;  // RequeueExitHold
     std::uint32_t default_time_min{};              // where neither job nor partition says; 0: the partition's maximum
     std::uint64_t usage_half_life_s{7 * 86'400};
-    bool config_overrides{false};  // nodes are what the configuration says, whatever is found there
-    bool keep_outbox{false};       // remember what accounting must hear until it has
+    bool config_overrides{false};   // nodes are what the configuration says, whatever is found there
+    bool keep_outbox{false};        // remember what accounting must hear until it has
+    bool bill_highest_only{false};  // PriorityFlags=MAX_TRES: the dearest resource is billed, not the sum of them all
     bool operator==(const Policies&) const = default;
 };
 
@@ -93,6 +94,7 @@ struct SchedulerConfig {
     std::uint32_t interval_s{60};  // a backstop: events wake the scheduler at once
     double budget_s{2};            // what one planning cycle may take before it is told to stop
     double fairshare_halflife_days{7};
+    std::uint32_t fairshare_interval_s{300};  // how often running jobs are charged and old usage fades
     bool operator==(const SchedulerConfig&) const = default;
 };
 

@@ -81,24 +81,33 @@ void add_gres(TresList& tres, std::string_view text, std::uint64_t times) {
     for (const auto& gres : *list) add_gres(tres, gres.name, gres.type, gres.count * times);
 }
 
-// Without weights a job is billed its cpus.
-std::uint64_t billing_of(const Partition* partition, const TresList& tres) {
-    if (!partition || partition->billing_weights.empty()) return tres.get("cpu");
-    double sum = 0;
-    for (const auto& weight : partition->billing_weights)
-        for (const auto& entry : tres.entries())
-            if (same_name(weight.tres, entry.name))
-                sum += weight.weight * static_cast<double>(entry.count) / (entry.name == "mem" ? 1024.0 : 1.0);
-    return static_cast<std::uint64_t>(sum);
-}
-
 void add_licenses(TresList& tres, const std::vector<LicenseCount>& licenses) {
     for (const auto& license : licenses) tres.add("license/" + license.name.str(), license.count);
 }
 
 }  // namespace
 
+std::uint64_t billing_of(const Partition* partition, const TresList& tres, bool highest_only) {
+    if (!partition || partition->billing_weights.empty()) return tres.get("cpu");
+    double of_nodes = 0, global = 0;
+    for (const auto& weight : partition->billing_weights)
+        for (const auto& entry : tres.entries()) {
+            if (!same_name(weight.tres, entry.name)) continue;
+            const double cost = weight.weight * static_cast<double>(entry.count) / (entry.name == "mem" ? 1024.0 : 1.0);
+            if (entry.name.starts_with("license/"))
+                global += cost;
+            else
+                of_nodes = highest_only ? std::max(of_nodes, cost) : of_nodes + cost;
+        }
+    return static_cast<std::uint64_t>(std::max(of_nodes + global, 0.0));
+}
+
 TresList requested_tres(const Cluster& cluster, const JobSpec& spec) {
+    const auto* partition = spec.partitions.empty() ? nullptr : cluster.find_partition(spec.partitions.front());
+    return requested_tres(spec, partition, cluster.policies().bill_highest_only);
+}
+
+TresList requested_tres(const JobSpec& spec, const Partition* partition, bool bill_highest_only) {
     const auto demand = demand_of(spec);
     TresList tres;
     tres.set("cpu", demand.min_cpus);
@@ -108,8 +117,7 @@ TresList requested_tres(const Cluster& cluster, const JobSpec& spec) {
     add_gres(tres, spec.gres_per_job, 1);
     add_gres(tres, spec.gres_per_task, demand.tasks);
     if (const auto licenses = parse_licenses(spec.licenses)) add_licenses(tres, *licenses);
-    const auto* partition = spec.partitions.empty() ? nullptr : cluster.find_partition(spec.partitions.front());
-    tres.set("billing", billing_of(partition, tres));
+    tres.set("billing", billing_of(partition, tres, bill_highest_only));
     return tres;
 }
 
@@ -129,7 +137,8 @@ TresList allocated_tres(const Cluster& cluster, const Allocation& allocation) {
         }
     }
     add_licenses(tres, allocation.licenses);
-    tres.set("billing", billing_of(cluster.find_partition(allocation.partition), tres));
+    const auto* partition = cluster.find_partition(allocation.partition);
+    tres.set("billing", billing_of(partition, tres, cluster.policies().bill_highest_only));
     return tres;
 }
 

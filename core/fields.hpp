@@ -487,7 +487,8 @@ struct Fields<Policies> {
                                             field<28>(&Policies::default_time_min),
                                             field<29>(&Policies::usage_half_life_s),
                                             field<30>(&Policies::config_overrides),
-                                            field<31>(&Policies::keep_outbox)};
+                                            field<31>(&Policies::keep_outbox),
+                                            field<32>(&Policies::bill_highest_only)};
 };
 
 template <>

@@ -91,11 +91,15 @@ private:
         const bool enforced = cluster_.policies().enforce & enforce_flag::qos;
         const auto allowed = [&](const Association* entry) {
             while (entry && entry->qos.empty()) entry = cluster_.find_association(entry->parent);
-            return entry ? &entry->qos : nullptr;
+            static const std::vector<Text> only_normal{"normal"};
+            if (!entry) return enforced && association ? &only_normal : nullptr;
+            return &entry->qos;
         }(association);
+        const auto* chooses = association;  // the nearest that names a default
+        while (chooses && chooses->default_qos.empty()) chooses = cluster_.find_association(chooses->parent);
         if (spec_.qos.empty()) {
-            if (association && !association->default_qos.empty())
-                spec_.qos = association->default_qos;
+            if (chooses)
+                spec_.qos = chooses->default_qos;
             else if (allowed && allowed->size() == 1)
                 spec_.qos = allowed->front();
             else if (cluster_.find_qos("normal"))
@@ -105,6 +109,9 @@ private:
         }
         if (enforced && allowed && !spec_.qos.empty() && !is_listed(*allowed, spec_.qos))
             return refuse(refusal::invalid_qos);
+        if (const auto* qos = cluster_.find_qos(spec_.qos))
+            if (qos->flags & qos_flag::require_reservation && spec_.reservation.empty())
+                return refuse(refusal::invalid_qos);
         return {};
     }
 
@@ -122,6 +129,8 @@ private:
             const auto by_default =
                 first.default_time_min ? first.default_time_min : cluster_.policies().default_time_min;
             spec_.time_limit_min = by_default ? by_default : first.max_time_min;
+            if (const auto longest = cluster_.longest_wall(spec_))
+                spec_.time_limit_min = std::min(*spec_.time_limit_min, *longest);
         }
         const auto limit = *spec_.time_limit_min;
         if (limit == 0) return refuse(refusal::invalid_time_limit);

@@ -28,7 +28,11 @@ struct Demand {
 Demand demand_of(const JobSpec& spec);
 // cpu, mem, node, billing, gres, licences: as squeue shows a pending job's TRES and as limits count it.
 TresList requested_tres(const Cluster& cluster, const JobSpec& spec);
+TresList requested_tres(const JobSpec& spec, const Partition* partition, bool bill_highest_only);
 TresList allocated_tres(const Cluster& cluster, const Allocation& allocation);
+// What a second of these resources is billed in `partition`: its weights times the counts, cut to whole units, or cpus
+// where it has none. Of resources that belong to nodes, `highest_only` bills the dearest alone; licences come on top.
+std::uint64_t billing_of(const Partition* partition, const TresList& tres, bool highest_only);
 
 // "matlab:2,ansys" and "matlab=2"; the name alone is one.
 Result<std::vector<LicenseCount>> parse_licenses(std::string_view text);

@@ -186,6 +186,68 @@ TEST_F(T50Limits, UsageIsChargedUpTheTreeAndFades) {
     EXPECT_DOUBLE_EQ(raw("phys", ""), 0);
 }
 
+TEST_F(T50Limits, UsageFadesByTheFactorOfTheCommand) {
+    b.running("a", on("n1"), cpus_each(4));
+    b.must(DecayUsage{});
+    b.at(50).must(DecayUsage{.factor = 0.25});
+    EXPECT_DOUBLE_EQ(b.cluster().find_association("lasers", "alice", "")->usage.raw, 50);
+    EXPECT_EQ(b.cluster().usage_time(), b.now());
+    EXPECT_FALSE(b.apply(DecayUsage{.factor = 1.5})) << "usage never grows by fading";
+}
+
+TEST_F(T50Limits, GpuTimeCountsThroughBillingWeights) {
+    Partition partition;
+    partition.billing_weights = {{"CPU", 1.0}, {"Mem", 0.25}, {"GRES/gpu", 10.0}, {"license/matlab", 3.0}};
+    TresList tres;
+    tres.set("cpu", 4);
+    tres.set("mem", 16 * 1024);
+    tres.set("gres/gpu", 2);
+    tres.set("license/matlab", 1);
+    EXPECT_EQ(billing_of(&partition, tres, false), 31U);
+    EXPECT_EQ(billing_of(&partition, tres, true), 23U) << "MAX_TRES: the dearest, and what belongs to no node";
+    EXPECT_EQ(billing_of(nullptr, tres, false), 4U);
+}
+
+TEST_F(T50Limits, SafeStartsNothingThatCouldNotRunToItsEnd) {
+    limit("phys", "", [](Limits& limits) { limits.grp_tres_mins.set("cpu", 100); });
+    b.pending("a", limit_min(60)).pending("b", limit_min(40));
+    b.policies([](Policies& policies) { policies.enforce = enforce_flag::limits | enforce_flag::safe; });
+    EXPECT_EQ(try_start("a", 2), "AssocGrpCPUMinutesLimit");
+    EXPECT_EQ(try_start("b", 2), "started");
+    b.policies([](Policies& policies) { policies.enforce = enforce_flag::limits; });
+    EXPECT_EQ(try_start("a", 2), "started") << "without it, what has been used decides";
+}
+
+TEST_F(T50Limits, ThePartitionsQosGoesFirstUnlessTheJobsIsOverIt) {
+    Qos strict;
+    strict.name = "strict";
+    strict.limits.max_tres_per_job.set("cpu", 1);
+    b.must(EditQos{Edit::create, strict});
+    quality([](Qos& qos) { qos.limits.max_tres_per_job.set("cpu", 4); });
+    auto partition = *b.cluster().find_partition("main");
+    partition.qos = "strict";
+    b.must(EditPartition{Edit::update, partition});
+    b.pending("a", spec([](JobSpec& job) { job.qos = "normal"; }));
+    EXPECT_EQ(try_start("a", 2), "QOSMaxCpuPerJobLimit");
+    quality([](Qos& qos) {
+        qos.limits.max_tres_per_job.set("cpu", 4);
+        qos.flags = qos_flag::over_part_qos;
+    });
+    EXPECT_EQ(try_start("a", 2), "started");
+}
+
+TEST_F(T50Limits, WhoNamesNoTimeLimitGetsTheLongestAllowed) {
+    limit("phys", "", [](Limits& limits) { limits.max_wall_min = 10; });
+    JobSpec job;
+    job.script = "#!/bin/sh\n";
+    job.uid = 1000;
+    job.user_name = "alice";
+    const auto valid = validate(b.cluster(), job, Actor{1000, AdminLevel::none, "alice"}, b.now());
+    ASSERT_TRUE(valid);
+    EXPECT_EQ(valid->account, "lasers") << "her default account";
+    EXPECT_EQ(valid->time_limit_min, 10U);
+}
+
 TEST_F(T50Limits, WhatIsInUseCannotBeRemoved) {
     b.pending("a");
     Association entry;

@@ -49,7 +49,8 @@ void settle_auth(Config& config, Problems& problems) {
     config.plugin_options.erase("auth/");
 }
 
-// [scheduler] fairshare_halflife_days is the half-life of priority/fairshare too, unless its own section says otherwise.
+// [scheduler] fairshare_halflife_days is the half-life of priority/fairshare too, unless its own section says
+// otherwise.
 void settle_half_life(Config& config) {
     auto& half_life_s = config.cluster.policies.usage_half_life_s;
     const auto by_default = half_life_s;

@@ -147,7 +147,7 @@ constexpr std::array job_keys{
       [](In in, To to) { in.count(to.policies.max_job_id, 2, 0x03ff'0000); }},
     K{"max_job_count", "count", "1000000", "MaxJobCount: jobs the controller holds at most",
       [](In in, To to) { in.count(to.policies.max_job_count, 1); }},
-    K{"max_array_size", "count", "1000001", "MaxArraySize: one more than the highest task number",
+    K{"max_array_size", "count", "1001", "MaxArraySize: one more than the highest task number",
       [](In in, To to) { in.count(to.policies.max_array_size, 0, 4'000'001); }},
     K{"max_step_count", "count", "40000", "MaxStepCount: steps of one job",
       [](In in, To to) { in.count(to.policies.max_step_count, 1); }},
@@ -212,6 +212,9 @@ constexpr std::array scheduler_keys{
       [](In in, To to) { in.real(to.config.scheduler.budget_s, 0.001, 3'600); }},
     K{"fairshare_halflife_days", "number", "7", "PriorityDecayHalfLife: how fast past usage fades; 0: never",
       [](In in, To to) { in.real(to.config.scheduler.fairshare_halflife_days, 0, 36'500); }},
+    K{"fairshare_interval_secs", "count", "300",
+      "PriorityCalcPeriod: how often running jobs are charged and old usage fades",
+      [](In in, To to) { in.count(to.config.scheduler.fairshare_interval_s, 1, 86'400); }},
     K{"preempt_mode", "choice", "OFF", "PreemptMode: OFF, CANCEL, REQUEUE, SUSPEND or GANG",
       [](In in, To to) {
           if (const auto choice = in.choice(preempt_modes))
@@ -231,6 +234,9 @@ constexpr std::array accounting_keys{
       [](In in, To to) { in.address(to.config.accounting.host); }},
     K{"listen_addr", "address", "", "where spurdbd listens; by default port 6819",
       [](In in, To to) { in.address(to.config.accounting.listen_addr); }},
+    K{"bill_highest_only", "yes or no", "false",
+      "PriorityFlags=MAX_TRES: bill the dearest of a job's resources, not the sum of them all",
+      [](In in, To to) { in.yes_no(to.policies.bill_highest_only); }},
     K{"enforce", "list of texts", "[]", "AccountingStorageEnforce: associations, limits, qos, safe, wckeys, all",
       [](In in, To to) { read_enforce(in, to.policies.enforce); }},
 };

@@ -303,10 +303,6 @@ void Simulation::cycle() {
     if (input.rescore) last_rescore_ = now_;
     input.budget = std::chrono::hours{24};  // the outcome must not depend on how fast this machine is
     input.notes = false;
-    const bool enforces = cluster_.policies().enforce & enforce_flag::limits;
-    input.may_start = [&](const Job& job) {
-        return enforces ? cluster_.limit_reason(job, requested_tres(cluster_, *job.spec)) : Reason::none;
-    };
     const auto model = input.model;
     auto outcome = planning_.run(std::move(input));
     for (auto& problem : outcome.problems) complain(std::move(problem));

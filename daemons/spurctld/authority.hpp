@@ -8,8 +8,9 @@
 
 #include "core/command.hpp"
 #include "core/config.hpp"
-#include "daemons/common/wire/auth.hpp"
 #include "daemons/common/planning/read_model.hpp"
+#include "daemons/common/wire/auth.hpp"
+#include "daemons/spurctld/users.hpp"
 
 namespace spur::ctld {
 
@@ -21,7 +22,7 @@ public:
     // [any thread]
     AdminLevel level_of(Uid uid, const ReadModel& model) const;
     Actor actor(const wire::Caller& caller, const ReadModel& model) const {
-        return {caller.uid, level_of(caller.uid, model)};
+        return {caller.uid, level_of(caller.uid, model), Text{user_name_of(caller.uid)}};
     }
     // Daemons speak as root or as the user this one runs as.
     bool is_daemon(Uid uid) const;

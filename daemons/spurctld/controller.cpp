@@ -3,12 +3,12 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <future>
 #include <stdexcept>
 
-#include "core/validate.hpp"
 #include "daemons/common/auth/plugin_auth.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/spurctld/config_items.hpp"
@@ -45,6 +45,7 @@ SchedulerOptions scheduler_options(const SchedulerConfig& config) {
     SchedulerOptions options;
     options.interval = std::chrono::seconds{std::max(config.interval_s, 1U)};
     options.budget = std::chrono::milliseconds{static_cast<std::int64_t>(config.budget_s * 1000)};
+    options.usage_interval = std::chrono::seconds{std::max(config.fairshare_interval_s, 1U)};
     return options;
 }
 
@@ -138,10 +139,7 @@ Result<void> Controller::serve() {
     engine_->observe(*watchers_);
     engine_->observe(*scheduler_);
     engine_->observe(*applier_);
-    what_if_ = std::make_unique<WhatIf>([this] { return open_more_policies(); },
-                                        [this](const Job& job) { return limit_of(job); });
-    service_ =
-        std::make_unique<Service>(*engine_, *agents_, authority_, *watchers_, *what_if_, std::move(service_hooks));
+    service_ = std::make_unique<Service>(*engine_, *agents_, authority_, *watchers_, std::move(service_hooks));
 
     wire::ServerOptions options;
     SPUR_TRY(options.listen, wire::Endpoint::parse(config_.controller.listen_addr));
@@ -163,43 +161,15 @@ void Controller::stop() {
     if (scheduler_) scheduler_->stop();
     if (watchers_) watchers_->stop();
     if (service_) service_->stop();
-    if (what_if_) what_if_->stop();
     if (engine_) engine_->stop();
     server_.reset();
     service_.reset();
-    what_if_.reset();
     scheduler_.reset();
     watchers_.reset();
     agents_.reset();
     applier_.reset();
     engine_.reset();
     plugins_.stop();
-}
-
-// A second set of instances for questions, which may be asked while the first set plans.
-Result<PolicyPlugins> Controller::open_more_policies() {
-    Config config;
-    {
-        const std::lock_guard lock{mutex_};
-        config = config_;
-    }
-    PolicyPlugins more;
-    SPUR_TRY(more.select, plugins_.open<daemon::SelectAxis>(config));
-    SPUR_TRY(more.priority, plugins_.open<daemon::PriorityAxis>(config));
-    SPUR_TRY(more.sched, plugins_.open<daemon::SchedAxis>(config));
-    return more;
-}
-
-// Limits live with the cluster; the engine alone may look at it. A job that nobody submitted may be asked about.
-Reason Controller::limit_of(const Job& job) {
-    constexpr std::chrono::seconds patience{5};
-    const auto answer = std::make_shared<std::promise<Reason>>();
-    auto limit = answer->get_future();
-    engine_->post([this, answer, job] {
-        const auto& cluster = engine_->cluster();
-        answer->set_value(cluster.limit_reason(job, requested_tres(cluster, *job.spec)));
-    });
-    return limit.wait_for(patience) == std::future_status::ready ? limit.get() : Reason::none;
 }
 
 ServiceHooks Controller::hooks() {
@@ -219,9 +189,15 @@ ServiceHooks Controller::hooks() {
         counters["schedule_pending"] = static_cast<std::int64_t>(stats.last_pending);
         counters["schedule_overruns"] = static_cast<std::int64_t>(stats.overruns);
     };
+    hooks.priorities = [this]() -> const PriorityBook& { return scheduler_->priorities(); };
+    hooks.priority_option = [this](std::string_view key) { return priority_option(key); };
     hooks.log = [](const std::string& text) { log::warning("{}", text); };
     hooks.hostname = host_name();
     hooks.boot_time = wall_clock();
+    if (const auto listen = wire::Endpoint::parse(config_.controller.listen_addr)) {
+        hooks.listen_host = listen->host;
+        hooks.listen_port = listen->port;
+    }
     return hooks;
 }
 
@@ -272,6 +248,18 @@ v1::PluginStatsReply Controller::plugin_stats() const {
         }
     }
     return reply;
+}
+
+std::string Controller::priority_option(std::string_view key) const {
+    const auto type = policies_.priority.type();
+    const std::lock_guard lock{mutex_};
+    const auto section = config_.plugin_options.find(type);
+    if (section == config_.plugin_options.end()) return {};
+    const auto option = std::ranges::find(section->second, key, &ConfigOption::key);
+    if (option == section->second.end()) return {};
+    if (const auto* text = std::get_if<std::string>(&option->value)) return *text;
+    if (const auto* list = std::get_if<std::vector<std::string>>(&option->value)) return joined(*list);
+    return {};
 }
 
 std::vector<std::pair<std::string, std::string>> Controller::config_items() const {

@@ -16,7 +16,6 @@
 #include "daemons/spurctld/scheduler.hpp"
 #include "daemons/spurctld/service.hpp"
 #include "daemons/spurctld/watch.hpp"
-#include "daemons/spurctld/what_if.hpp"
 
 namespace spur::ctld {
 
@@ -43,12 +42,11 @@ private:
     static daemon::HostOptions host_options(const Config& config);
     Result<void> open_plugins();
     Result<void> serve();
-    Result<PolicyPlugins> open_more_policies();
-    Reason limit_of(const Job& job);
     void apply_config_once_leading();
     ServiceHooks hooks();
     v1::PluginStatsReply plugin_stats() const;
     std::vector<std::pair<std::string, std::string>> config_items() const;
+    std::string priority_option(std::string_view key) const;
 
     class ConfigApplier;
     mutable std::mutex mutex_;  // config_
@@ -64,7 +62,6 @@ private:
     std::unique_ptr<Agents> agents_;
     std::unique_ptr<WatchHub> watchers_;
     std::unique_ptr<Scheduler> scheduler_;
-    std::unique_ptr<WhatIf> what_if_;
     std::unique_ptr<Service> service_;
     std::unique_ptr<wire::RpcServer> server_;
 };

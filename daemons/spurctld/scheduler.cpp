@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <ctime>
-#include <future>
 
-#include "core/validate.hpp"
 #include "daemons/common/log/log.hpp"
 
 namespace spur::ctld {
@@ -18,7 +16,11 @@ using Clock = std::chrono::steady_clock;
 
 Scheduler::Scheduler(Engine& engine, PolicyPlugins plugins, SchedulerOptions options,
                      std::function<void(std::string)> log)
-    : engine_{engine}, log_{std::move(log)}, options_{options}, planning_{std::move(plugins)} {
+    : engine_{engine},
+      priority_{plugins.priority},
+      log_{std::move(log)},
+      options_{options},
+      planning_{std::move(plugins)} {
     changes_.everything = true;
     model_ = engine_.model();
     thread_ = std::jthread{[this](const std::stop_token& stop) { loop(stop); }};
@@ -83,13 +85,14 @@ void Scheduler::loop(const std::stop_token& stop) {
 
 bool Scheduler::wait_for_work(const std::stop_token& stop) {
     std::unique_lock lock{mutex_};
-    wake_.wait_for(lock, stop, options_.interval, [&] { return dirty_ && leads_; });
+    wake_.wait_for(lock, stop, std::min(options_.interval, options_.usage_interval), [&] { return dirty_ && leads_; });
     return !stop.stop_requested();
 }
 
 void Scheduler::cycle(const std::stop_token& stop) {
     const auto begun = Clock::now();
     CycleInput input;
+    bool fades = false;
     {
         const std::lock_guard lock{mutex_};
         if (!leads_) return;
@@ -97,17 +100,20 @@ void Scheduler::cycle(const std::stop_token& stop) {
         input.model = model_;
         input.budget = options_.budget;
         dirty_ = false;
+        fades = begun - faded_ >= options_.usage_interval;
         if (begun - rescored_ > options_.rescore_interval) {
             rescored_ = begun;
             input.rescore = true;
         }
     }
+    if (fades) {
+        faded_ = begun;
+        fade_usage();
+    }
     std::atomic<bool> stopping{false};
     const std::stop_callback on_stop{stop, [&] { stopping = true; }};
     input.now = static_cast<UnixSeconds>(::time(nullptr));
     input.stopping = &stopping;
-    const auto enforces = input.model->directory->policies.enforce & enforce_flag::limits;
-    input.may_start = [&](const Job& job) { return enforces == 0 ? Reason::none : limit_of(job); };
     const auto budget = input.budget;
     auto outcome = planning_.run(std::move(input));
 
@@ -125,16 +131,26 @@ void Scheduler::cycle(const std::stop_token& stop) {
     carry_out(std::move(outcome), stop);
 }
 
-// Limits live with the cluster; the engine alone may look at it.
-Reason Scheduler::limit_of(const Job& job) const {
-    std::promise<Reason> answer;
-    engine_.post([&] {
+// The factor goes into the command, so that every controller and every replay lets usage fade alike.
+void Scheduler::fade_usage() {
+    engine_.post([this] {
         const auto& cluster = engine_.cluster();
-        const auto* live = cluster.find_job(job.id);
-        answer.set_value(live == nullptr ? Reason::none
-                                         : cluster.limit_reason(*live, requested_tres(cluster, *live->spec)));
+        const auto used = [](const auto& entry) { return entry.second.usage.raw > 0; };
+        if (cluster.active_jobs().empty() && std::ranges::none_of(cluster.associations(), used) &&
+            std::ranges::none_of(cluster.qos(), used))
+            return;
+        const auto elapsed = static_cast<UnixSeconds>(::time(nullptr)) - cluster.usage_time();
+        DecayUsage command;
+        if (cluster.usage_time() != 0 && elapsed > 0) {
+            const auto left = priority_.call(&spur_priority_ops::decay, static_cast<double>(elapsed));
+            if (!left) return log_(fmt::format("usage could not fade: {}", left.error().text));
+            command.factor = std::clamp(*left, 0.0, 1.0);
+        }
+        engine_.propose(command, [this](const Result<Events>& result) {
+            if (!result && result.error().code != ErrorCode::unavailable)
+                log_(fmt::format("usage could not fade: {}", result.error().text));
+        });
     });
-    return answer.get_future().get();
 }
 
 // Waits until every start has been decided: the next cycle then sees it as running, or as still waiting.
@@ -157,7 +173,7 @@ void Scheduler::carry_out(CycleOutcome outcome, const std::stop_token& stop) {
     progress->left = starts.size();
     for (auto& start : starts)
         engine_.propose(std::move(start), [this, progress](const Result<Events>& result) {
-            // Ordinary: the cluster moved on while the plan was made, or the plan's own starts used up a limit.
+            // Ordinary: the cluster moved on while the plan was made.
             const bool ordinary =
                 !result && (result.error().code == ErrorCode::conflict || result.error().code == ErrorCode::limit);
             if (ordinary)

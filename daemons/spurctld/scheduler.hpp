@@ -21,6 +21,7 @@ struct SchedulerOptions {
     std::chrono::seconds interval{60};          // a backstop: events wake it at once
     std::chrono::seconds rescore_interval{30};  // how often the age of waiting jobs is looked at
     std::chrono::milliseconds budget{5000};     // a plan that takes longer is told to stop
+    std::chrono::seconds usage_interval{300};   // how often running jobs are charged and old usage fades
 };
 
 class Scheduler final : public EngineObserver {
@@ -39,15 +40,17 @@ public:
         std::uint64_t cycles{}, started{}, last_us{}, max_us{}, total_us{}, last_pending{}, overruns{};
     };
     Stats stats() const;
+    const PriorityBook& priorities() const { return planning_.priorities(); }
 
 private:
     void loop(const std::stop_token& stop);
     bool wait_for_work(const std::stop_token& stop);
     void cycle(const std::stop_token& stop);
-    Reason limit_of(const Job& job) const;  // none: it may start
+    void fade_usage();
     void carry_out(CycleOutcome outcome, const std::stop_token& stop);
 
     Engine& engine_;
+    daemon::Bound<daemon::PriorityAxis> priority_;
     std::function<void(std::string)> log_;
 
     mutable std::mutex mutex_;
@@ -61,6 +64,7 @@ private:
 
     PlanningCycle planning_;  // scheduler thread only
     std::chrono::steady_clock::time_point rescored_{};
+    std::chrono::steady_clock::time_point faded_{std::chrono::steady_clock::now()};
     std::jthread thread_;
 };
 

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "daemons/common/planning/priority_book.hpp"
 #include "daemons/common/wire/server.hpp"
 #include "daemons/spurctld/agents.hpp"
 #include "daemons/spurctld/authority.hpp"
 #include "daemons/spurctld/engine.hpp"
 #include "daemons/spurctld/watch.hpp"
-#include "daemons/spurctld/what_if.hpp"
 #include "spur/v1/controller.pb.h"
 
 namespace spur::ctld {
@@ -26,15 +26,18 @@ struct ServiceHooks {
     std::function<std::vector<std::pair<std::string, std::string>>()> config_items;
     std::function<void(v1::DiagnosticsReply&, bool reset)> diagnostics;
     std::function<void(std::string)> log;
-    std::string credential_key;  // signs step credentials
+    std::function<const PriorityBook&()> priorities;
+    std::function<std::string(std::string_view key)> priority_option;  // as configured; empty: its default
+    std::string credential_key;                                        // signs step credentials
     std::string hostname;
+    std::string listen_host;
+    std::uint16_t listen_port{};
     UnixSeconds boot_time{};
 };
 
 class Service {
 public:
-    Service(Engine& engine, Agents& agents, Authority& authority, WatchHub& watchers, WhatIf& what_if,
-            ServiceHooks hooks);
+    Service(Engine& engine, Agents& agents, Authority& authority, WatchHub& watchers, ServiceHooks hooks);
     ~Service();
     void register_all(wire::RpcServer& server);
     void stop();  // answers everything that waits
@@ -44,7 +47,6 @@ private:
 
     // service_jobs.cpp
     void submit(const Call& call);
-    void test_submission(const Call& call, const SubmitJob& command);  // --test-only
     void list_jobs(const Call& call);
     void get_script(const Call& call);
     void signal_jobs(const Call& call);
@@ -61,8 +63,6 @@ private:
     void create_step(const Call& call);
     void finish_step(const Call& call);
     void release_allocation(const Call& call);
-    // service_why.cpp
-    void explain(const Call& call);
     // service_admin.cpp
     void ping(const Call& call);
     void get_config(const Call& call);
@@ -71,6 +71,15 @@ private:
     void plugin_stats(const Call& call);
     void diagnostics(const Call& call);
     void membership(const Call& call);
+
+    // service_accounts.cpp
+    void list_accounts(const Call& call);
+    void edit_accounts(const Call& call);
+    struct AccountWork;
+    void next_edit(const std::shared_ptr<AccountWork>& work);
+    void end_edits(AccountWork& work, const Error& error);
+    void list_shares(const Call& call);
+    void list_priorities(const Call& call);
 
     // Makes `command` happen for `call` and answers with what `reply` makes of its events.
     void change(const Call& call, Command command, std::function<std::string(const Events&)> reply);
@@ -92,7 +101,6 @@ private:
     Agents& agents_;
     Authority& authority_;
     WatchHub& watchers_;
-    WhatIf& what_if_;
     ServiceHooks hooks_;
     std::unique_ptr<Background> background_;
 };

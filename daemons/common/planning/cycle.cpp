@@ -30,18 +30,22 @@ CycleOutcome PlanningCycle::run(CycleInput input) {
     CycleOutcome outcome;
     const auto begun = Clock::now();
     mirror_.update(input.model, input.changes);
-    if (input.rescore || input.changes.directory || input.changes.everything) mirror_.rescore_all();
+    limits_.update(input.model, input.changes);
+    if (input.rescore || input.changes.directory || input.changes.everything) {
+        mirror_.rescore_all();
+        book_.clear();
+        publish_shares(input.now, outcome);
+    }
     score(input.now, outcome);
     const auto& view = mirror_.view(input.now);
     outcome.pending = view.pending_order.count;
-    if (input.notes) note_array_limits(outcome);
     if (outcome.pending == 0) {
         mirror_.end_cycle();
         return outcome;
     }
     static const std::atomic<bool> never{false};
     const auto& stopping = input.stopping != nullptr ? *input.stopping : never;
-    PlanCollector collector{mirror_, view, begun + input.budget, stopping, std::move(input.may_start)};
+    PlanCollector collector{mirror_, view, begun + input.budget, stopping, limits_, std::move(input.may_start)};
     collector.keep_notes(input.notes);
     // The planner keeps to the budget, says so when it does not, and lets no other thread into the collector.
     const auto planned = planner_.run(view, *collector.sink(), {input.budget, &stopping});
@@ -50,22 +54,13 @@ CycleOutcome PlanningCycle::run(CycleInput input) {
     else
         outcome.problems.push_back(fmt::format("scheduling cycle failed: {}", planned.error().text));
     mirror_.end_cycle();
-    auto noted = std::move(outcome.plan.notes);
     outcome.plan = collector.take();
-    std::ranges::move(noted, std::back_inserter(outcome.plan.notes));
     for (const auto& complaint : outcome.plan.complaints)
         outcome.problems.push_back(fmt::format("plugin {}: {}", plugins_.sched.type(), complaint));
     return outcome;
 }
 
-void PlanningCycle::note_array_limits(CycleOutcome& outcome) {
-    for (const auto slot : mirror_.at_array_limit()) {
-        const auto& job = *mirror_.pending().backing(slot).job;
-        if (job.reason == Reason::job_array_task_limit) continue;
-        outcome.plan.notes.push_back({.job = job.id, .reason = Reason::job_array_task_limit, .reason_text = Text{}});
-    }
-}
-
+// A job that names several partitions is asked about once for each, and waits with the best of the answers.
 void PlanningCycle::score(UnixSeconds now, CycleOutcome& outcome) {
     auto& slots = mirror_.unscored();
     if (slots.empty()) return;
@@ -77,11 +72,17 @@ void PlanningCycle::score(UnixSeconds now, CycleOutcome& outcome) {
         const auto& job = *mirror_.pending().backing(slot).job;
         if (job.priority_set) {
             mirror_.place(slot, job.priority);
+            PriorityBook::Line line{job.spec->partitions.empty() ? Text{} : job.spec->partitions.front(), {}};
+            line.answer.total = job.priority;
+            book_.put(job.id, {line});
             continue;
         }
-        const auto partition = view.partitions.count > 0 ? *SPUR_AT(std::uint32_t, view.partitions, 0) : SPUR_NONE;
-        queries.push_back(
-            {.job = slot, .partition = partition, .nice = job.spec->nice.value_or(0), .reserved = 0, .site = 0});
+        const spur_priority_query query{
+            .job = slot, .partition = SPUR_NONE, .nice = job.spec->nice.value_or(0), .reserved = 0, .site = 0};
+        for (std::uint32_t i = 0; i < std::max(view.partitions.count, 1U); ++i) {
+            queries.push_back(query);
+            if (i < view.partitions.count) queries.back().partition = *SPUR_AT(std::uint32_t, view.partitions, i);
+        }
         asked.push_back(slot);
     }
     slots.clear();
@@ -93,13 +94,44 @@ void PlanningCycle::score(UnixSeconds now, CycleOutcome& outcome) {
                                                static_cast<std::uint32_t>(sizeof(spur_priority)));
     outcome.scoring = Clock::now() - begun;
     if (!scored) outcome.problems.push_back(fmt::format("priorities could not be worked out: {}", scored.error().text));
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-        const auto total = scored ? std::min<std::uint64_t>(answers[i].total, UINT32_MAX) : 1;
-        mirror_.place(asked[i], total);
-        const auto& job = *mirror_.pending().backing(asked[i]).job;
+    std::size_t at = 0;
+    for (const auto slot : asked) {
+        std::uint64_t total = 1;
+        std::vector<PriorityBook::Line> lines;
+        for (; at < queries.size() && queries[at].job == slot; ++at) {
+            if (!scored) continue;
+            total = std::max(total, std::min<std::uint64_t>(answers[at].total, UINT32_MAX));
+            const auto partition = queries[at].partition;
+            lines.push_back({partition == SPUR_NONE ? Text{} : mirror_.partition(partition).name, answers[at]});
+        }
+        mirror_.place(slot, total);
+        const auto& job = *mirror_.pending().backing(slot).job;
+        book_.put(job.id, std::move(lines));
         if (job.priority != total)
             outcome.scores.notes.push_back({.job = job.id, .priority = static_cast<std::uint32_t>(total)});
     }
+}
+
+void PlanningCycle::publish_shares(UnixSeconds now, CycleOutcome& outcome) {
+    std::vector<double> weights;
+    if (plugins_.priority.can(&spur_priority_ops::weights)) {
+        weights.resize(SPUR_FACTOR_COUNT);
+        if (!plugins_.priority.call(&spur_priority_ops::weights, weights.data(), std::uint32_t{SPUR_FACTOR_COUNT}))
+            weights.clear();
+    }
+    book_.put_weights(std::move(weights));
+    if (!plugins_.priority.can(&spur_priority_ops::shares)) return book_.put(PriorityBook::Shares{});
+    const auto& view = mirror_.view(now);
+    std::vector<spur_share> answers(view.associations.count);
+    const auto told = plugins_.priority.call(&spur_priority_ops::shares, &view, answers.data(),
+                                             static_cast<std::uint32_t>(sizeof(spur_share)));
+    if (!told) {
+        outcome.problems.push_back(fmt::format("shares could not be worked out: {}", told.error().text));
+        return;
+    }
+    PriorityBook::Shares shares;
+    for (const auto& [id, index] : mirror_.associations()) shares.emplace(id, answers[index]);
+    book_.put(std::move(shares));
 }
 
 std::vector<StartJob> start_commands(std::vector<Placement> placements, const ReadModel& model) {

@@ -13,6 +13,7 @@
 #include "daemons/common/host/planner.hpp"
 #include "daemons/common/planning/mirror.hpp"
 #include "daemons/common/planning/plan.hpp"
+#include "daemons/common/planning/priority_book.hpp"
 
 namespace spur::ctld {
 
@@ -32,8 +33,8 @@ struct CycleInput {
     bool rescore{false};  // ask for the priority of every waiting job, not only of new ones
     std::chrono::nanoseconds budget{std::chrono::seconds{1}};
     const std::atomic<bool>* stopping{nullptr};  // set: the planner is told to stop
-    PlanCollector::MayStart may_start;
-    bool notes{true};  // collect why jobs wait and when they are expected
+    PlanCollector::MayStart may_start;           // asked besides the limits of accounts and QOS; may be empty
+    bool notes{true};                            // collect why jobs wait and when they are expected
 };
 
 struct CycleOutcome {
@@ -49,14 +50,18 @@ public:
     explicit PlanningCycle(PolicyPlugins plugins);
     CycleOutcome run(CycleInput input);
     const Mirror& mirror() const { return mirror_; }
+    // What the priority plugin last said, for any thread.
+    const PriorityBook& priorities() const { return book_; }
 
 private:
+    void publish_shares(UnixSeconds now, CycleOutcome& outcome);
     void score(UnixSeconds now, CycleOutcome& outcome);
-    void note_array_limits(CycleOutcome& outcome);
 
     PolicyPlugins plugins_;
     daemon::Planner planner_;
     Mirror mirror_;
+    LimitBook limits_;
+    PriorityBook book_;
 };
 
 // The placements as commands: components of one heterogeneous job start together.

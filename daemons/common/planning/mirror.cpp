@@ -77,11 +77,26 @@ void Mirror::Interned::refresh() {
 void Mirror::update(const std::shared_ptr<const ReadModel>& model, const Changes& changes) {
     model_ = model;
     if (changes.everything) return rebuild();
-    if (changes.directory) update_directory();
+    if (changes.directory) {
+        update_directory();
+        refresh_references();
+    }
     for (const auto id : changes.nodes)
         if (const auto& node = model_->nodes.get(id.value)) update_node(*node);
     for (const auto id : changes.jobs) update_job(id);
     for (const auto id : changes.forgotten) update_job(id);
+    for (const auto id : changes.jobs)
+        if (const auto& job = model_->jobs.get(id.value); job && job->array_job && job->array_job != id)
+            update_array(job->array_job);
+}
+
+// How many tasks of an array may start changes with those that run, its record does not.
+void Mirror::update_array(JobId id) {
+    const auto slot = pending_.find(id);
+    if (slot == SPUR_NONE) return;
+    auto& view = pending_.view(slot);
+    const auto tasks = startable_tasks(*pending_.backing(slot).job);
+    if (std::exchange(view.array_tasks, tasks) != tasks) new_pending_.push_back(slot);
 }
 
 void Mirror::rebuild() {
@@ -93,7 +108,6 @@ void Mirror::rebuild() {
     priority_of_.clear();
     unscored_.clear();
     filters_.clear();
-    array_slots_.clear();
     node_views_.clear();
     node_backings_.clear();
     node_classes_.clear();
@@ -103,6 +117,15 @@ void Mirror::rebuild() {
     model_->jobs.for_each([&](std::uint32_t id, const auto&) { update_job(JobId{id}); });
 }
 
+// Indexes into tables that were made anew.
+void Mirror::refresh_references() {
+    for (auto* table : {&pending_, &running_})
+        table->for_each([&](std::uint32_t slot) {
+            auto& backing = table->backing(slot);
+            fill_references(*backing.job, backing, table->view(slot));
+        });
+}
+
 void Mirror::update_job(JobId id) {
     const auto& job = model_->jobs.get(id.value);
     const bool waits = job && job->is_pending() && job->eligible;
@@ -110,7 +133,6 @@ void Mirror::update_job(JobId id) {
     if (const auto slot = pending_.find(id); !waits && slot != SPUR_NONE) {
         pending_.release(id);
         priority_of_.erase(slot);
-        array_slots_.erase(slot);
         gone_pending_.push_back(slot);
         order_dirty_ = true;
     }
@@ -126,7 +148,7 @@ void Mirror::update_job(JobId id) {
         // Reasons and expected starts come from us: they change nothing a planner looks at.
         const bool same_request = !is_new && held->spec == job->spec && held->task_count() == job->task_count() &&
                                   held->time_limit_min == job->time_limit_min && held->priority == job->priority &&
-                                  !job->is_array_record();
+                                  held->association == job->association && !job->is_array_record();
         if (same_request) {
             pending_.backing(slot).job = job;
             return;
@@ -135,7 +157,6 @@ void Mirror::update_job(JobId id) {
         fill_request(*job, slot, pending_);
         new_pending_.push_back(slot);
         unscored_.push_back(slot);
-        if (job->array_job) array_slots_.insert(slot);
     }
     if (runs) {
         const auto slot = running_.claim(id);
@@ -183,7 +204,7 @@ void Mirror::sort_orders() {
             continue;
         if (!placed_.empty() && placed_.back().slot == entry.slot) continue;
         placed_.push_back(entry);
-        if (pending_.view(entry.slot).array_tasks != 0) pending_order_.push_back(entry.slot);
+        pending_order_.push_back(entry.slot);
     }
     running_order_.clear();
     running_.for_each([&](std::uint32_t slot) { running_order_.push_back(slot); });
@@ -193,42 +214,13 @@ void Mirror::sort_orders() {
     });
 }
 
-// A task that ends or starts changes what the array's other records may do, though they themselves stay as they are.
-void Mirror::apply_array_limits() {
-    at_array_limit_.clear();
-    for (const auto slot : array_slots_) {
-        auto& view = pending_.view(slot);
-        const auto& job = *pending_.backing(slot).job;
-        const auto may_start = startable_tasks(job);
-        if (may_start == 0) at_array_limit_.push_back(slot);
-        if (may_start == view.array_tasks) continue;
-        if (may_start == 0 || view.array_tasks == 0) order_dirty_ = true;
-        view.array_tasks = may_start;
-        (may_start == 0 ? gone_pending_ : new_pending_).push_back(slot);
-    }
-    std::ranges::sort(at_array_limit_);
-}
-
 void Mirror::end_cycle() {
     for (auto* list : {&changed_nodes_, &new_pending_, &new_running_, &gone_pending_, &gone_running_}) list->clear();
     changes_complete_ = true;
     seen_number_ = view_.number;
 }
 
-// Licences are taken and given back by jobs, and the directory they are listed in is not made anew for each of those.
-void Mirror::count_licenses() {
-    if (license_views_.empty()) return;
-    for (auto& license : license_views_) license.used = 0;
-    running_.for_each([&](std::uint32_t slot) {
-        for (const auto& held : running_.backing(slot).job->allocation->licenses)
-            if (const auto at = std::ranges::find(license_names_, held.name.view()); at != license_names_.end())
-                license_views_[static_cast<std::size_t>(at - license_names_.begin())].used += held.count;
-    });
-}
-
 const spur_cluster_view& Mirror::view(UnixSeconds now) {
-    apply_array_limits();
-    count_licenses();
     sort_orders();
     features_.refresh();
     gres_names_.refresh();

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <map>
 
 #include "core/hostlist.hpp"
 #include "daemons/common/host/frame.hpp"
+#include "daemons/common/planning/tres.hpp"
 
 namespace spur::ctld {
 
@@ -83,8 +83,14 @@ PlanCollector& of(const spur_plan_sink* sink) { return *static_cast<PlanCollecto
 
 PlanCollector::PlanCollector(Mirror& mirror, const spur_cluster_view& view,
                              std::chrono::steady_clock::time_point stop_at, const std::atomic<bool>& stopping,
-                             MayStart may_start)
-    : mirror_{mirror}, view_{view}, stop_at_{stop_at}, stopping_{stopping}, may_start_{std::move(may_start)} {
+                             LimitBook& book, MayStart may_start)
+    : mirror_{mirror},
+      view_{view},
+      stop_at_{stop_at},
+      stopping_{stopping},
+      book_{book},
+      may_start_{std::move(may_start)} {
+    book_.begin_plan();
     sink_.size = sizeof(sink_);
     sink_.context = this;
     sink_.stopped = [](const spur_plan_sink* s) -> std::uint32_t {
@@ -95,13 +101,7 @@ PlanCollector::PlanCollector(Mirror& mirror, const spur_cluster_view& view,
         return self.stopped_ ? 1 : 0;
     };
     sink_.may_start = [](const spur_plan_sink* s, std::uint32_t job, std::uint32_t) -> spur_status {
-        auto& self = of(s);
-        if (!self.is_pending(job)) return SPUR_REJECTED;
-        daemon::note({"job", self.mirror_.pending().view(job).id});
-        const auto limit = self.may_start_(*self.mirror_.pending().backing(job).job);
-        if (limit == Reason::none) return SPUR_MAY_START;
-        self.limits_[job] = limit;
-        return SPUR_LIMITED;
+        return of(s).may_start(job);
     };
     sink_.start = [](const spur_plan_sink* s, std::uint32_t job, std::uint32_t partition, spur_span shares,
                      std::uint32_t limit_s) { return of(s).start(job, partition, shares, limit_s); };
@@ -128,6 +128,18 @@ PendingNote& PlanCollector::note(JobId job) {
     const auto [found, is_new] = notes_.try_emplace(job, plan_.notes.size());
     if (is_new) plan_.notes.push_back({.job = job});
     return plan_.notes[found->second];
+}
+
+spur_status PlanCollector::may_start(std::uint32_t slot) {
+    if (!is_pending(slot)) return SPUR_REJECTED;
+    const auto& view = mirror_.pending().view(slot);
+    const auto& job = *mirror_.pending().backing(slot).job;
+    daemon::note({"job", view.id});
+    auto limit = book_.judge(job, view);
+    if (limit == Reason::none && may_start_) limit = may_start_(job);
+    if (limit == Reason::none) return SPUR_MAY_START;
+    limits_[slot] = limit;
+    return SPUR_LIMITED;
 }
 
 Result<Placement> PlanCollector::placement(const Job& job, std::uint32_t partition, spur_span shares,
@@ -164,10 +176,25 @@ spur_status PlanCollector::start(std::uint32_t slot, std::uint32_t partition, sp
     const auto& view = mirror_.pending().view(slot);
     const auto& job = *mirror_.pending().backing(slot).job;
     daemon::note({"job", view.id});
-    if (started_[slot] >= std::max(view.array_tasks, 1U))
+    if (const auto known = started_.find(slot);
+        known != started_.end() && known->second >= std::max(view.array_tasks, 1U))
         return complain(fmt::format("starts job {} more than once", view.id)), SPUR_REJECTED;
     auto placed = placement(job, partition, shares, limit_s);
     if (!placed) return complain(fmt::format("job {}: {}", view.id, placed.error().text)), SPUR_REJECTED;
+    if (book_.enforces()) {
+        // It may get more than it asked for, whole nodes for instance; limits count what it gets.
+        Allocation would{.shares = placed->shares, .partition = placed->partition};
+        for (const auto& share : would.shares) {
+            would.cpus += share.cpus;
+            would.memory_mib += share.memory_mib;
+        }
+        const auto uses = allocated_tres(*mirror_.model().directory, would);
+        if (const auto limit = book_.judge(job, uses); limit != Reason::none) {
+            if (keeps_notes_) tell(job, limit, {});
+            return SPUR_LIMITED;
+        }
+        book_.start(job, uses);
+    }
     ++started_[slot];
     plan_.starts.push_back(std::move(*placed));
     return SPUR_OK;
@@ -197,19 +224,13 @@ void PlanCollector::waits(std::uint32_t slot, std::uint32_t reason, spur_str tex
     if (!keeps_notes_) return;
     const auto& job = *mirror_.pending().backing(slot).job;
     if (reason == SPUR_WAIT_LIMIT) {
-        if (const auto limit = limits_.find(slot); limit != limits_.end()) tell(job, limit->second, {});
+        // A planner may ask about one job and hold back others that are alike.
+        const auto known = limits_.find(slot);
+        const auto limit = known != limits_.end() ? known->second : book_.judge(job, mirror_.pending().view(slot));
+        if (limit != Reason::none) tell(job, limit, {});
         return;
     }
-    const auto sentence = plugin::view(text).substr(0, 1024);
-    const bool for_nodes =
-        reason == SPUR_WAIT_RESOURCES || reason == SPUR_WAIT_NEVER || reason == SPUR_WAIT_NODES_UNAVAILABLE;
-    if (for_nodes && sentence.empty()) {
-        if (const auto missing = missing_nodes(slot)) return tell(job, Reason::req_node_not_avail, *missing);
-        if (reason == SPUR_WAIT_NEVER && is_too_large(slot)) return tell(job, Reason::partition_config, {});
-        if (reason == SPUR_WAIT_NODES_UNAVAILABLE || (reason == SPUR_WAIT_RESOURCES && is_kept_by_reservations(slot)))
-            return tell(job, Reason::req_node_not_avail, "ReqNodeNotAvail, May be reserved for other job");
-    }
-    tell(job, reason_of(reason), sentence);
+    tell(job, reason_of(reason), plugin::view(text).substr(0, 1024));
 }
 
 void PlanCollector::tell(const Job& job, Reason why, std::string_view sentence) {
@@ -217,86 +238,6 @@ void PlanCollector::tell(const Job& job, Reason why, std::string_view sentence) 
     auto& told = note(job.id);
     told.reason = why;
     told.reason_text = Text{sentence};
-}
-
-std::uint32_t PlanCollector::partition_of(std::uint32_t slot) const {
-    const auto& partitions = mirror_.pending().view(slot).partitions;
-    return partitions.count == 1 ? *SPUR_AT(std::uint32_t, partitions, 0) : SPUR_NONE;
-}
-
-// Enough nodes have room, but too few of them are free of others' reservations until the job would end.
-bool PlanCollector::is_kept_by_reservations(std::uint32_t slot) const {
-    const auto& job = mirror_.pending().view(slot);
-    const auto index = partition_of(slot);
-    if (view_.reservations.count == 0 || index == SPUR_NONE) return false;
-    const auto end = job.limit_s == SPUR_UNLIMITED ? SPUR_TIME_UNLIMITED : view_.now + job.limit_s;
-    Words kept((view_.nodes.count + 63) / 64);
-    for (std::uint32_t i = 0; i < view_.reservations.count; ++i) {
-        const auto* other = SPUR_AT(spur_reservation_view, view_.reservations, i);
-        if (i == job.reservation || other->start >= end || other->end <= view_.now || other->cores.words != nullptr)
-            continue;
-        for (std::size_t w = 0; w < kept.size() && w < (other->nodes.count + 63) / 64; ++w)
-            kept[w] |= other->nodes.words[w];
-    }
-    const auto& partition = SPUR_AT(spur_partition_view, view_.partitions, index)->nodes;
-    const auto has = [](const spur_bits& set, std::uint32_t node) {
-        return node < set.count && (set.words[node / 64] >> (node % 64) & 1U) != 0;
-    };
-    std::uint32_t with_room = 0, left = 0;
-    for (std::uint32_t i = 0; i < view_.nodes.count; ++i) {
-        if (!has(partition, i) || (job.eligible_nodes.words != nullptr && !has(job.eligible_nodes, i))) continue;
-        const auto* node = SPUR_AT(spur_node_view, view_.nodes, i);
-        const bool reserved = (kept[i / 64] >> (i % 64) & 1U) != 0;
-        if (job.required_nodes.words != nullptr && has(job.required_nodes, i) && reserved) return true;
-        const bool room =
-            (node->flags & SPUR_NODE_USABLE) && !(node->flags & SPUR_NODE_EXCLUSIVE) && node->cpus_used < node->cpus;
-        with_room += room ? 1 : 0;
-        left += room && !reserved ? 1 : 0;
-    }
-    return with_room >= job.min_nodes && left < job.min_nodes;
-}
-
-// More nodes than its partition has.
-bool PlanCollector::is_too_large(std::uint32_t slot) const {
-    const auto index = partition_of(slot);
-    if (index == SPUR_NONE) return false;
-    const auto& nodes = SPUR_AT(spur_partition_view, view_.partitions, index)->nodes;
-    std::uint32_t count = 0;
-    for (std::uint32_t w = 0; w < (nodes.count + 63) / 64; ++w)
-        count += static_cast<std::uint32_t>(std::popcount(nodes.words[w]));
-    return mirror_.pending().view(slot).min_nodes > count;
-}
-
-// Slurm's words where the nodes a job needs are down or drained: those it names, or so many that the rest is too few.
-std::optional<std::string> PlanCollector::missing_nodes(std::uint32_t slot) {
-    if (!unusable_) {
-        unusable_.emplace((view_.nodes.count + 63) / 64);
-        for (std::uint32_t i = 0; i < view_.nodes.count; ++i)
-            if (!(SPUR_AT(spur_node_view, view_.nodes, i)->flags & SPUR_NODE_USABLE))
-                (*unusable_)[i / 64] |= std::uint64_t{1} << (i % 64);
-    }
-    if (std::ranges::all_of(*unusable_, [](std::uint64_t word) { return word == 0; })) return std::nullopt;
-    const auto& job = mirror_.pending().view(slot);
-    const auto& required = job.required_nodes;
-    std::vector<std::string> names;
-    for (std::uint32_t i = 0; required.words != nullptr && i < required.count; ++i)
-        if (required.words[i / 64] & (*unusable_)[i / 64] & (std::uint64_t{1} << (i % 64)))
-            names.emplace_back(plugin::view(SPUR_AT(spur_node_view, view_.nodes, i)->name));
-    if (!names.empty()) return fmt::format("ReqNodeNotAvail, UnavailableNodes:{}", compress_hosts(names));
-
-    const auto index = partition_of(slot);
-    if (index == SPUR_NONE) return std::nullopt;
-    const auto* partition = SPUR_AT(spur_partition_view, view_.partitions, index);
-    std::uint32_t all = 0, usable = 0;
-    for (std::size_t w = 0; w < unusable_->size() && w < (partition->nodes.count + 63) / 64; ++w) {
-        auto nodes = partition->nodes.words[w];
-        if (job.eligible_nodes.words != nullptr && w < (job.eligible_nodes.count + 63) / 64)
-            nodes &= job.eligible_nodes.words[w];
-        all += static_cast<std::uint32_t>(std::popcount(nodes));
-        usable += static_cast<std::uint32_t>(std::popcount(nodes & ~(*unusable_)[w]));
-    }
-    if (all < job.min_nodes || usable >= job.min_nodes) return std::nullopt;
-    return std::string{nodes_are_down};
 }
 
 spur_status PlanCollector::preempt(std::uint32_t slot, const std::uint32_t* victims, std::uint32_t count) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/command.hpp"
+#include "daemons/common/planning/limit_book.hpp"
 #include "daemons/common/planning/mirror.hpp"
 
 namespace spur::ctld {
@@ -35,8 +36,9 @@ class PlanCollector {
 public:
     // Reason::none: it may; else the limit that keeps it back.
     using MayStart = std::function<Reason(const Job& job)>;
+    // `book` knows the limits of accounts and QOS; `may_start`, where there is one, is asked besides.
     PlanCollector(Mirror& mirror, const spur_cluster_view& view, std::chrono::steady_clock::time_point stop_at,
-                  const std::atomic<bool>& stopping, MayStart may_start);
+                  const std::atomic<bool>& stopping, LimitBook& book, MayStart may_start);
     const spur_plan_sink* sink() const { return &sink_; }
     // Whether what the planner tells about jobs that go on waiting is collected: nobody asks a simulated queue.
     void keep_notes(bool keep) { keeps_notes_ = keep; }
@@ -44,6 +46,7 @@ public:
     bool asked_after_stop() const { return stopped_; }
 
 private:
+    spur_status may_start(std::uint32_t slot);
     spur_status start(std::uint32_t slot, std::uint32_t partition, spur_span shares, std::uint32_t limit_s);
     void expect(std::uint32_t slot, std::int64_t start, spur_bits nodes);
     void waits(std::uint32_t slot, std::uint32_t reason, spur_str text);
@@ -53,22 +56,18 @@ private:
     Result<Placement> placement(const Job& job, std::uint32_t partition, spur_span shares, std::uint32_t limit_s) const;
     PendingNote& note(JobId job);
     void tell(const Job& job, Reason why, std::string_view sentence);
-    std::optional<std::string> missing_nodes(std::uint32_t slot);
-    std::uint32_t partition_of(std::uint32_t slot) const;  // SPUR_NONE where it may choose
-    bool is_too_large(std::uint32_t slot) const;
-    bool is_kept_by_reservations(std::uint32_t slot) const;
 
     Mirror& mirror_;
     const spur_cluster_view& view_;
     std::chrono::steady_clock::time_point stop_at_;
     const std::atomic<bool>& stopping_;
+    LimitBook& book_;
     MayStart may_start_;
     bool keeps_notes_{true};
     mutable bool stopped_{false};
     Plan plan_;
     std::unordered_map<JobId, std::size_t> notes_;
     std::unordered_map<std::uint32_t, Reason> limits_;          // slot -> what may_start() said
-    std::optional<Words> unusable_;                             // nodes; worked out when first asked for
     std::unordered_map<std::uint32_t, std::uint32_t> started_;  // slot -> tasks
     spur_plan_sink sink_{};
 };

@@ -1,7 +1,4 @@
-#include "daemons/spurctld/tres.hpp"
-
-#include <cctype>
-#include <cmath>
+#include "daemons/common/planning/tres.hpp"
 
 #include "core/validate.hpp"
 
@@ -14,38 +11,11 @@ void add_gres(TresList& list, std::string_view name, std::string_view type, std:
     if (!type.empty()) list.add(fmt::format("gres/{}:{}", name, type), count);
 }
 
-void add_gres_text(TresList& list, std::string_view text, std::uint64_t times) {
-    if (const auto parsed = parse_gres(text); parsed)
-        for (const auto& gres : *parsed) add_gres(list, gres.name, gres.type, gres.count * times);
-}
-
-// Slurm's billing: weights times counts where the partition has weights, else the number of CPUs.
-std::uint64_t billing(const Partition* partition, const TresList& list) {
-    if (partition == nullptr || partition->billing_weights.empty()) return list.get("cpu");
-    double sum = 0;
-    for (const auto& weight : partition->billing_weights) {
-        std::string name = weight.tres.str();
-        for (auto& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-        const auto count = static_cast<double>(list.get(name));
-        sum += weight.weight * (name == "mem" ? count / 1024.0 : count);
-    }
-    return static_cast<std::uint64_t>(std::llround(sum));
-}
-
 }  // namespace
 
 TresList requested_tres(const Directory& directory, const JobSpec& spec) {
-    const auto demand = demand_of(spec);
-    TresList list;
-    list.set("cpu", demand.min_cpus);
-    if (demand.memory_mib != 0) list.set("mem", demand.memory_mib);
-    list.set("node", demand.min_nodes);
-    add_gres_text(list, spec.gres_per_node, demand.min_nodes);
-    add_gres_text(list, spec.gres_per_job, 1);
-    add_gres_text(list, spec.gres_per_task, demand.tasks);
     const auto* partition = spec.partitions.empty() ? nullptr : directory.find_partition(spec.partitions.front());
-    list.set("billing", billing(partition, list));
-    return list;
+    return spur::requested_tres(spec, partition, directory.policies.bill_highest_only);
 }
 
 TresList allocated_tres(const Directory& directory, const Allocation& allocation) {
@@ -55,7 +25,9 @@ TresList allocated_tres(const Directory& directory, const Allocation& allocation
     list.set("node", allocation.shares.size());
     for (const auto& share : allocation.shares)
         for (const auto& gres : share.gres) add_gres(list, gres.name, gres.type, gres.count);
-    list.set("billing", billing(directory.find_partition(allocation.partition), list));
+    for (const auto& license : allocation.licenses) list.add("license/" + license.name.str(), license.count);
+    const auto* partition = directory.find_partition(allocation.partition);
+    list.set("billing", billing_of(partition, list, directory.policies.bill_highest_only));
     return list;
 }
 
@@ -86,7 +58,7 @@ TresList partition_tres(const ReadModel& model, const Partition& partition) {
             list.add("node", 1);
             for (const auto& pool : node->gres) add_gres(list, pool.name, pool.type, pool.count);
         }
-    list.set("billing", billing(&partition, list));
+    list.set("billing", billing_of(&partition, list, model.directory->policies.bill_highest_only));
     return list;
 }
 

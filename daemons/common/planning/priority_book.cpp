@@ -1,0 +1,42 @@
+#include "daemons/common/planning/priority_book.hpp"
+
+namespace spur::ctld {
+
+void PriorityBook::clear() {
+    const std::lock_guard lock{mutex_};
+    lines_.clear();
+}
+
+void PriorityBook::put(JobId job, std::vector<Line> lines) {
+    const std::lock_guard lock{mutex_};
+    lines_.insert_or_assign(job, std::move(lines));
+}
+
+void PriorityBook::put(Shares shares) {
+    auto made = std::make_shared<const Shares>(std::move(shares));
+    const std::lock_guard lock{mutex_};
+    shares_ = std::move(made);
+}
+
+void PriorityBook::put_weights(std::vector<double> weights) {
+    const std::lock_guard lock{mutex_};
+    weights_ = std::move(weights);
+}
+
+std::vector<PriorityBook::Line> PriorityBook::find(JobId job) const {
+    const std::lock_guard lock{mutex_};
+    const auto found = lines_.find(job);
+    return found == lines_.end() ? std::vector<Line>{} : found->second;
+}
+
+std::shared_ptr<const PriorityBook::Shares> PriorityBook::shares() const {
+    const std::lock_guard lock{mutex_};
+    return shares_;
+}
+
+std::vector<double> PriorityBook::weights() const {
+    const std::lock_guard lock{mutex_};
+    return weights_;
+}
+
+}  // namespace spur::ctld

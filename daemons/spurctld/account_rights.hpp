@@ -1,0 +1,13 @@
+// Who may change which accounts: administrators all, operators all but administrators, coordinators what is below their
+// accounts.
+#pragma once
+
+#include "core/command.hpp"
+#include "core/result.hpp"
+#include "daemons/common/planning/read_model.hpp"
+
+namespace spur::ctld {
+
+Result<void> may_edit(const Actor& who, const Command& command, const Directory& directory);
+
+}  // namespace spur::ctld

@@ -1,0 +1,22 @@
+// Accounts, users, associations and QOS between the core's values and the wire's messages. Nothing here decides
+// anything.
+#pragma once
+
+#include "core/association.hpp"
+#include "core/command.hpp"
+#include "core/result.hpp"
+#include "spur/v1/accounts.pb.h"
+
+namespace spur::ctld {
+
+void account_to_wire(const Account& account, v1::Account& wire);
+void user_to_wire(const User& user, v1::AccountUser& wire);
+void association_to_wire(const Association& entry, v1::Association& wire);
+void qos_to_wire(const Qos& qos, v1::Qos& wire);
+
+Account account_from_wire(const v1::Account& wire);
+Result<User> user_from_wire(const v1::AccountUser& wire);
+Result<EditAssociation> association_from_wire(const v1::Association& wire);
+Result<Qos> qos_from_wire(const v1::Qos& wire);
+
+}  // namespace spur::ctld

@@ -27,7 +27,7 @@ std::string help() {
     }
     text +=
         "\nSlurm's names work too, as `spur squeue` and as links to this program: sbatch, srun, salloc, squeue,\n"
-        "scancel, sinfo, scontrol.\n\n"
+        "scancel, sinfo, scontrol, sprio, sshare, sacctmgr.\n\n"
         "Which cluster: --controller, SPUR_CONTROLLER_ADDR, the file SPUR_CONF names, the cluster `spur up`\n"
         "started, /etc/spur/spur.conf; the first that is there.\n";
     return text;

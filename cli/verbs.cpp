@@ -2,16 +2,18 @@
 #include "cli/verbs.hpp"
 
 #include "cli/plugin/plugin.hpp"
+#include "cli/sacctmgr/sacctmgr.hpp"
 #include "cli/scancel/scancel.hpp"
 #include "cli/scontrol/scontrol.hpp"
 #include "cli/sim/sim.hpp"
 #include "cli/sinfo/sinfo.hpp"
+#include "cli/sprio/sprio.hpp"
 #include "cli/squeue/squeue.hpp"
 #include "cli/srun/srun.hpp"
+#include "cli/sshare/sshare.hpp"
 #include "cli/submit/salloc.hpp"
 #include "cli/submit/sbatch.hpp"
 #include "cli/up/up.hpp"
-#include "cli/why/why.hpp"
 
 namespace spur::cli {
 namespace {
@@ -28,9 +30,11 @@ constexpr Verb table[] = {
     {"alloc", "salloc", run_salloc, "allocate nodes, and run a command or a shell with them"},
     {"queue", "squeue", run_squeue, "list jobs and steps"},
     {"cancel", "scancel", run_scancel, "cancel or signal jobs and steps"},
-    {"why", {}, run_why, "say why a job is not running, and what would start now"},
     {"nodes", "sinfo", run_sinfo, "list nodes and partitions"},
     {"show", "scontrol", run_show, "show a job, node, partition, reservation, the configuration ..."},
+    {"accounts", "sacctmgr", run_sacctmgr, "show and change accounts, users, limits and QOS"},
+    {"priorities", "sprio", run_sprio, "show what waiting jobs are worth, and why"},
+    {"shares", "sshare", run_sshare, "show shares and usage of the account tree"},
     {"up", {}, run_up, "start a whole cluster on this machine"},
     {"down", {}, run_down, "stop it"},
     {"plugin", {}, run_plugin, "find, inspect, check, start and watch plugins"},
@@ -41,6 +45,9 @@ constexpr Verb table[] = {
     {"squeue", "squeue", run_squeue, {}},
     {"scancel", "scancel", run_scancel, {}},
     {"sinfo", "sinfo", run_sinfo, {}},
+    {"sprio", "sprio", run_sprio, {}},
+    {"sacctmgr", "sacctmgr", run_sacctmgr, {}},
+    {"sshare", "sshare", run_sshare, {}},
     {"scontrol", "scontrol", run_scontrol, "show and change anything, as administrators do"},
 };
 

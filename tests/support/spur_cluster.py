@@ -142,10 +142,9 @@ class Agent(Daemon):
 
 
 class Cluster:
-    """The whole. `settings` adds lines to the configuration by section: {"jobs": 'kill_wait = 1'}; `policies` names plugins that are
-    to be used instead of the usual ones: {"sched": "fifo"}; `node_lines` are added to the nodes: 'gres = ["gpu:2"]'."""
+    """The whole. `settings` adds lines to the configuration by section: {"jobs": 'kill_wait = 1'}."""
 
-    def __init__(self, nodes=2, cpus=2, settings=None, controllers=1, partitions="", auth=None, wait=True, policies=None, node_lines=""):
+    def __init__(self, nodes=2, cpus=2, settings=None, controllers=1, partitions="", auth=None, wait=True, node_lines=""):
         if not BUILD:
             raise RuntimeError("SPUR_BUILD_DIR does not say which build to test")
         self.dir = tempfile.mkdtemp(prefix="spur-system-")
@@ -161,7 +160,6 @@ class Cluster:
         self.controllers = [Controller(self, i, free_port(above=100)) for i in range(1, controllers + 1)]
         self.agents = {f"n{i}": Agent(self, f"n{i}") for i in range(1, nodes + 1)}
         self.wait = wait
-        self.policies = dict(policies or {})
 
     # ---- life -------------------------------------------------------------------------------------------------------
 
@@ -243,15 +241,16 @@ class Cluster:
             hosts = "hosts = [" + ", ".join(f'"{c.address}"' for c in self.controllers) + "]\n"
         sections = {
             "controller": f'listen_addr = "{controller.address}"\nstate_dir = "{controller.folder}/state"\n{hosts}',
-            "scheduler": f'plugin = "{self.policies["sched"]}"\n' if "sched" in self.policies else "",
-            "plugins": f'dirs = ["{BUILD}/lib/spur"]\npriority = "priority/basic"\ncgroup = "cgroup/none"\n' +
-                       (f'select = "select/{self.policies["select"]}"\n' if "select" in self.policies else ""),
+            "scheduler": "",
+            "plugins": f'dirs = ["{BUILD}/lib/spur"]\npriority = "priority/basic"\ncgroup = "cgroup/none"\n',
             "auth": self.auth or f'key_file = "{self.dir}/auth.key"\n',
             "agent": "heartbeat_secs = 1\n",
             "jobs": "kill_wait = 1\n",
         }
-        for name, lines in self.settings.items():
-            sections[name] = sections.get(name, "") + lines.strip() + "\n"
+        for name, lines in self.settings.items():  # a key that is given again replaces the one above
+            given = {line.split("=")[0].strip() for line in lines.splitlines()}
+            kept = [line for line in sections.get(name, "").splitlines() if line.split("=")[0].strip() not in given]
+            sections[name] = "\n".join(kept + [lines.strip()]) + "\n"
         text = 'cluster_name = "test"\n'
         text += "".join(f"[{name}]\n{lines}" for name, lines in sections.items())
         names = f"n[1-{len(self.agents)}]" if len(self.agents) != 1 else "n1"

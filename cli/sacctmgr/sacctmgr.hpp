@@ -1,10 +1,10 @@
-// spur why: why a job is not running, in sentences.
+// sacctmgr: accounts, users, associations and QOS.
 #pragma once
 
 #include "cli/common/invocation.hpp"
 
 namespace spur::cli {
 
-int run_why(Invocation& self);
+int run_sacctmgr(Invocation& self);
 
 }  // namespace spur::cli

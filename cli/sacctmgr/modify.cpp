@@ -1,0 +1,385 @@
+// sacctmgr modify: what is set on accounts, users, QOS and the cluster.
+#include "cli/sacctmgr/manager.hpp"
+
+#include "core/lexical.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace spur::cli::sacctmgr {
+namespace {
+
+// Which records are meant.
+struct Conditions {
+    Names names, accounts, users, partitions;
+    bool named_partition = false;
+};
+
+std::optional<Conditions> read_conditions(Manager& manager, const std::vector<Spec>& specs) {
+    Conditions found;
+    for (const auto& spec : specs) {
+        const auto add_to = [&](Names& names) {
+            for (auto& name : spec.list()) names.push_back(std::move(name));
+        };
+        if (spec.key == "names")
+            add_to(found.names);
+        else if (spec.key == "accounts")
+            add_to(found.accounts);
+        else if (spec.key == "users")
+            add_to(found.users);
+        else if (spec.key == "partitions")
+            add_to(found.partitions);
+        else if (spec.key == "clusters") {
+            if (!manager.is_own_cluster(spec)) return std::nullopt;
+        } else {
+            return manager.complain(fmt::format(" Unknown condition: {}\n", spec.text)), std::nullopt;
+        }
+    }
+    return found;
+}
+
+bool is_meant(const Names& names, std::string_view name) { return names.empty() || is_in(names, name); }
+
+std::string user_line(const Manager& manager, const v1::Association& entry) {
+    auto line = fmt::format("  C = {:<10} A = {:<20} U = {:<9}", manager.cluster(), entry.account(), entry.user());
+    return line + (entry.partition().empty() ? "\n" : fmt::format(" P = {}\n", entry.partition()));
+}
+
+struct Changes {
+    std::vector<AssociationChange> association;
+    std::vector<Spec> other;
+    bool inherited = false;
+};
+// Settings of the association apart from those of the entity itself, which `own` names.
+std::optional<Changes> read_changes(Manager& manager, const std::vector<Spec>& specs, const Names& own) {
+    Changes changes;
+    for (const auto& spec : specs) {
+        if (is_in(own, spec.key)) {
+            changes.other.push_back(spec);
+            continue;
+        }
+        auto change = association_change(spec, manager.book());
+        if (!change) return manager.unknown(spec, change.error(), true), std::nullopt;
+        changes.association.push_back(std::move(*change));
+        changes.inherited = changes.inherited || is_inherited(spec);
+    }
+    return changes;
+}
+
+void change(Book& book, const v1::Association& known, const std::vector<AssociationChange>& changes) {
+    auto entry = known;
+    for (const auto& apply : changes) apply(entry);
+    book.update(entry);
+}
+
+int nothing_set(Manager& manager) { return manager.complain(" You didn't give me anything to set\n"); }
+
+std::string users_below(const Manager& manager, const Book& book, std::string_view account) {
+    std::string text;
+    for (const auto* entry : book.below(account))
+        if (!entry->user().empty()) text += user_line(manager, *entry);
+    return text;
+}
+
+}  // namespace
+
+int modify_account(Manager& manager, Words words) {
+    const auto sentence = read_sentence(words);
+    auto where = read_conditions(manager, sentence.conditions);
+    if (!where) return 1;
+    for (auto& name : where->accounts) where->names.push_back(std::move(name));
+    const auto changes =
+        read_changes(manager, sentence.settings, {"description", "organization", "parent", "rawusage"});
+    if (!changes) return 1;
+    if (changes->association.empty() && changes->other.empty()) return nothing_set(manager);
+
+    auto& book = manager.book();
+    std::string accounts, associations, notice;
+    for (const auto& known : book.all.accounts()) {
+        if (!is_meant(where->names, known.name())) continue;
+        const auto* own = book.own(known.name());
+        auto account = known;
+        bool renamed = false;
+        std::string parent = own ? own->parent_account() : std::string{};
+        bool moved = false;
+        for (const auto& spec : changes->other) {
+            if (spec.key == "description") account.set_description(spec.value), renamed = true;
+            if (spec.key == "organization") account.set_organization(spec.value), renamed = true;
+            if (spec.key == "parent") parent = lower(spec.value), moved = true;
+            if (spec.key == "rawusage") {
+                if (spec.value != "0") return manager.complain(" RawUsage can only be set to 0\n");
+                if (own != nullptr) book.reset_usage(*own);
+                notice = fmt::format("No cluster specified, resetting on local cluster {}\n", manager.cluster());
+            }
+        }
+        if (renamed) {
+            book.update(account);
+            accounts += fmt::format("  {}\n", known.name());
+        }
+        if (own == nullptr || (changes->association.empty() && !moved)) continue;
+        if (moved && book.own(parent) == nullptr)
+            return manager.complain(
+                fmt::format(" Parent account '{}' doesn't exist on cluster {}\n", parent, manager.cluster()));
+        if (moved && book.is_below(*book.own(parent), known.name()))
+            return manager.complain(fmt::format(" Account '{}' cannot be below itself\n", known.name()));
+        associations += fmt::format("  C = {:<10} A = {}", manager.cluster(), known.name());
+        associations += own->parent_account().empty() ? "\n" : fmt::format(" of {}\n", own->parent_account());
+        auto entry = *own;
+        entry.set_parent_account(parent);
+        for (const auto& apply : changes->association) apply(entry);
+        book.update(entry);
+        if (changes->inherited) associations += users_below(manager, book, known.name());
+    }
+    if (book.edits.empty()) return manager.print(" Nothing modified\n"), 1;
+    std::string text = notice;
+    if (!accounts.empty()) text += " Modified accounts...\n" + accounts;
+    if (!associations.empty()) text += " Modified account associations...\n" + associations;
+    return manager.commit(text, "Error with request");
+}
+
+int modify_user(Manager& manager, Words words) {
+    const auto sentence = read_sentence(words);
+    auto where = read_conditions(manager, sentence.conditions);
+    if (!where) return 1;
+    for (auto& name : where->users) where->names.push_back(std::move(name));
+    const auto changes =
+        read_changes(manager, sentence.settings, {"adminlevel", "defaultaccount", "defaultwckey", "rawusage"});
+    if (!changes) return 1;
+    if (changes->association.empty() && changes->other.empty()) return nothing_set(manager);
+
+    auto& book = manager.book();
+    std::string users, associations, strangers;
+    for (const auto& known : book.all.users()) {
+        if (!is_meant(where->names, known.name()) || changes->other.empty()) continue;
+        auto user = known;
+        bool changed = false;
+        for (const auto& spec : changes->other) {
+            if (spec.key == "rawusage") {
+                if (spec.value != "0") return manager.complain(" RawUsage can only be set to 0\n");
+                if (where->accounts.empty()) return manager.complain("sacctmgr: error: An account must be specified\n");
+                for (const auto& entry : book.all.associations())
+                    if (entry.user() == known.name() && is_in(where->accounts, entry.account()))
+                        book.reset_usage(entry);
+                continue;
+            }
+            changed = true;
+            if (spec.key == "adminlevel") {
+                const auto level = find_admin_level(spec.value);
+                if (!level) return manager.unknown(spec, {}, true);
+                user.set_admin_level(*level);
+            }
+            if (spec.key == "defaultwckey") user.set_default_wckey(spec.value);
+            if (spec.key == "defaultaccount") {
+                const auto account = lower(spec.value);
+                const bool has = std::ranges::any_of(book.all.associations(), [&](const auto& entry) {
+                    return entry.user() == known.name() && entry.account() == account;
+                });
+                if (!has) strangers += fmt::format("  U = {} C = {}\n", known.name(), manager.cluster());
+                user.set_default_account(account);
+            }
+        }
+        if (!changed) continue;
+        book.update(user);
+        users += fmt::format("  {}\n", known.name());
+    }
+    if (!strangers.empty())
+        return manager.complain(
+            fmt::format(" Can't modify because these users aren't associated with new default account '{}'...\n{}",
+                        lower(std::ranges::find(changes->other, "defaultaccount", &Spec::key)->value), strangers));
+    if (!changes->association.empty())
+        for (const auto& entry : book.all.associations()) {
+            if (entry.user().empty() || !is_meant(where->names, entry.user()) ||
+                !is_meant(where->accounts, entry.account()) || !is_meant(where->partitions, entry.partition()))
+                continue;
+            change(book, entry, changes->association);
+            associations += user_line(manager, entry);
+        }
+    if (book.edits.empty()) return manager.print(" Nothing modified\n"), 1;
+    std::string text;
+    if (!users.empty()) text += " Modified users...\n" + users;
+    if (!associations.empty()) text += " Modified user associations...\n" + associations;
+    return manager.commit(text, "Error with request");
+}
+
+int modify_qos(Manager& manager, Words words) {
+    const auto sentence = read_sentence(words);
+    const auto where = read_conditions(manager, sentence.conditions);
+    if (!where) return 1;
+    auto& book = manager.book();
+    std::vector<QosChange> changes;
+    for (const auto& spec : sentence.settings) {
+        auto change = qos_change(spec, book);
+        if (!change) return manager.unknown(spec, change.error(), true);
+        changes.push_back(std::move(*change));
+    }
+    if (changes.empty()) return nothing_set(manager);
+    std::string text;
+    for (const auto& known : book.all.qos()) {
+        if (!is_meant(where->names, known.name())) continue;
+        auto qos = known;
+        for (const auto& apply : changes) apply(qos);
+        book.update(qos);
+        text += fmt::format("  {}\n", known.name());
+    }
+    if (book.edits.empty()) return manager.print(" Nothing modified\n"), 1;
+    return manager.commit(" Modified qos...\n" + text, "Error with request");
+}
+
+int modify_cluster(Manager& manager, Words words) {
+    const auto sentence = read_sentence(words);
+    const auto where = read_conditions(manager, sentence.conditions);
+    if (!where) return 1;
+    const auto changes = read_changes(manager, sentence.settings, {});
+    if (!changes) return 1;
+    if (changes->association.empty()) return nothing_set(manager);
+    const auto* root = manager.book().own("root");
+    if (root == nullptr || !is_meant(where->names, lower(manager.cluster())))
+        return manager.print(" Nothing modified\n"), 1;
+    change(manager.book(), *root, changes->association);
+    return manager.commit(fmt::format(" Setting\n{} Modified cluster defaults...\n  {}\n", "", manager.cluster()),
+                          "Error with request");
+}
+
+// ---- delete --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+int no_conditions(Manager& manager) { return manager.complain(" No conditions given to remove, not executing.\n"); }
+
+// Removes users none of whose associations stay, and gives the others another default account where theirs is gone.
+void settle_users(Book& book, const std::set<std::uint32_t>& removed) {
+    for (const auto& user : book.all.users()) {
+        const v1::Association* left = nullptr;
+        bool keeps_default = false, touched = false;
+        for (const auto& entry : book.all.associations()) {
+            if (entry.user() != user.name()) continue;
+            if (removed.contains(entry.id())) {
+                touched = true;
+                continue;
+            }
+            if (left == nullptr) left = &entry;
+            keeps_default = keeps_default || entry.account() == user.default_account();
+        }
+        if (!touched || keeps_default) continue;
+        if (left == nullptr) {
+            book.remove(user);
+            continue;
+        }
+        auto changed = user;
+        changed.set_default_account(left->account());
+        book.update(changed);
+    }
+}
+
+void forget_coordinators(Book& book, const Names& users) {
+    for (const auto& known : book.all.accounts()) {
+        auto account = known;
+        account.clear_coordinators();
+        for (const auto& name : known.coordinators())
+            if (!is_in(users, name)) account.add_coordinators(name);
+        if (account.coordinators_size() != known.coordinators_size()) book.update(account);
+    }
+}
+
+}  // namespace
+
+int delete_user(Manager& manager, Words words) {
+    auto where = read_conditions(manager, read_sentence(words).conditions);
+    if (!where) return 1;
+    for (auto& name : where->users) where->names.push_back(std::move(name));
+    if (where->names.empty() && where->accounts.empty()) return no_conditions(manager);
+    auto& book = manager.book();
+    const bool whole = where->accounts.empty() && where->partitions.empty();
+    std::set<std::uint32_t> removed;
+    std::string associations, users;
+    for (const auto& entry : book.all.associations()) {
+        if (entry.user().empty() || !is_meant(where->names, entry.user()) ||
+            !is_meant(where->accounts, entry.account()) || !is_meant(where->partitions, entry.partition()))
+            continue;
+        if (entry.user() == "root" && entry.account() == "root") continue;
+        book.remove(entry);
+        removed.insert(entry.id());
+        associations +=
+            fmt::format("  C = {:<10} A = {:<10} U = {:<9}", manager.cluster(), entry.account(), entry.user());
+        associations += entry.partition().empty() ? "\n" : fmt::format(" P = {}\n", entry.partition());
+    }
+    if (whole)
+        for (const auto& user : book.all.users())
+            if (is_in(where->names, user.name())) {
+                users += fmt::format("  {}\n", user.name());
+                const bool bare = std::ranges::none_of(book.all.associations(),
+                                                       [&](const auto& entry) { return entry.user() == user.name(); });
+                if (bare) book.remove(user);
+            }
+    if (whole) forget_coordinators(book, where->names);
+    settle_users(book, removed);
+    if (book.edits.empty()) return manager.print(" Nothing deleted\n"), 1;
+    return manager.commit(whole ? " Deleting users...\n" + users : " Deleting user associations...\n" + associations,
+                          "Error with request");
+}
+
+int delete_account(Manager& manager, Words words) {
+    auto where = read_conditions(manager, read_sentence(words).conditions);
+    if (!where) return 1;
+    for (auto& name : where->accounts) where->names.push_back(std::move(name));
+    if (where->names.empty()) return no_conditions(manager);
+    if (is_in(where->names, "root"))
+        return manager.complain(" You are not allowed to remove the root account.\n Use remove cluster instead.\n");
+    auto& book = manager.book();
+    std::set<std::uint32_t> removed;
+    std::vector<const v1::Association*> gone;
+    Names accounts;
+    std::string text, standard;
+    for (const auto& known : book.all.accounts()) {
+        if (!is_in(where->names, known.name())) continue;
+        text += fmt::format("  {}\n", known.name());
+        if (book.own(known.name()) == nullptr && !is_in(accounts, known.name())) accounts.push_back(known.name());
+        for (const auto* entry : book.below(known.name())) {
+            if (!removed.insert(entry->id()).second) continue;
+            gone.push_back(entry);
+            if (entry->user().empty() && !is_in(accounts, entry->account())) accounts.push_back(entry->account());
+        }
+    }
+    for (const auto* entry : gone) {
+        const auto* user = entry->user().empty() ? nullptr : book.user(entry->user());
+        const bool stays = user != nullptr && std::ranges::any_of(book.all.associations(), [&](const auto& other) {
+                               return other.user() == entry->user() && !removed.contains(other.id());
+                           });
+        if (stays && user->default_account() == entry->account())
+            standard +=
+                fmt::format("  C = {:<15} A = {:<10} U = {:<9}\n", manager.cluster(), entry->account(), entry->user());
+    }
+    if (!standard.empty())
+        return manager.complain(
+            " Error with request: You can not remove the default account of a user\n" + standard +
+            " Please either remove the accounts listed above from list and resubmit,\n"
+            " or change these users' default accounts to remove the account(s).\n Changes Discarded\n");
+    for (auto entry = gone.rbegin(); entry != gone.rend(); ++entry)  // children come after their parents
+        if (!(*entry)->user().empty()) book.remove(**entry);
+    for (auto entry = gone.rbegin(); entry != gone.rend(); ++entry)
+        if ((*entry)->user().empty()) book.remove(**entry);
+    settle_users(book, removed);
+    for (const auto& name : accounts)
+        if (const auto* account = book.account(name)) book.remove(*account);
+    if (book.edits.empty()) return manager.print(" Nothing deleted\n"), 1;
+    return manager.commit(" Deleting accounts...\n" + text, "Error with request");
+}
+
+int delete_qos(Manager& manager, Words words) {
+    const auto where = read_conditions(manager, read_sentence(words).conditions);
+    if (!where) return 1;
+    if (where->names.empty()) return no_conditions(manager);
+    auto& book = manager.book();
+    std::string text;
+    for (const auto& qos : book.all.qos())
+        if (is_in(where->names, qos.name())) {
+            book.remove(qos);
+            text += fmt::format("  {}\n", qos.name());
+        }
+    if (book.edits.empty()) return manager.print(" Nothing deleted\n"), 1;
+    return manager.commit(" Deleting QOS(s)...\n" + text, "Error with request");
+}
+
+}  // namespace spur::cli::sacctmgr

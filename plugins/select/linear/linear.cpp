@@ -1,7 +1,10 @@
 #include "linear.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <bit>
+#include <map>
+#include <tuple>
+#include <unordered_map>
 
 namespace spur::linear {
 
@@ -10,6 +13,8 @@ namespace {
 bool has(const spur_bits& bits, std::uint32_t i) {
     return bits.words != nullptr && i < bits.count && (bits.words[i / 64] >> (i % 64) & 1) != 0;
 }
+
+constexpr std::uint64_t bit(std::uint32_t i) { return std::uint64_t{1} << (i % 64); }
 
 std::uint32_t count(const spur_bits& bits) {
     std::uint32_t sum = 0;
@@ -38,42 +43,81 @@ std::uint64_t supply(const spur_gres_view& gres, std::uint32_t type) {
 
 void Cycle::begin(const spur_cluster_view& view) {
     view_ = &view;
+    const auto width = (view.nodes.count + 63) / 64;
     slots_.resize(slot_count);
     auto& now = slots_[0];
-    now.assign(view.nodes.count, 0);
+    now.holders.assign(view.nodes.count, 0);
+    now.idle.assign(width, 0);
     for (std::uint32_t i = 0; i < view.running_order.count; ++i) {
         const auto* job = SPUR_AT(spur_job_view, view.running, *SPUR_AT(std::uint32_t, view.running_order, i));
         take(0, job->shares, 1);
     }
-    for (std::uint32_t i = 0; i < view.nodes.count; ++i)  // holders the view does not list, if any
-        if (const auto* node = SPUR_AT(spur_node_view, view.nodes, i);
-            now[i] == 0 && (node->cpus_used > 0 || node->running_jobs > 0))
-            now[i] = 1;
-    order_.resize(view.nodes.count);
-    std::iota(order_.begin(), order_.end(), 0U);
-    std::ranges::stable_sort(order_, {},
-                             [&](std::uint32_t i) { return SPUR_AT(spur_node_view, view.nodes, i)->weight; });
+    usable_.assign(width, 0);
+    for (std::uint32_t i = 0; i < view.nodes.count; ++i) {
+        const auto* node = SPUR_AT(spur_node_view, view.nodes, i);
+        if (now.holders[i] == 0 && (node->cpus_used > 0 || node->running_jobs > 0))
+            now.holders[i] = 1;  // somebody the view does not list
+        if (now.holders[i] == 0) now.idle[i / 64] |= bit(i);
+        if ((node->flags & SPUR_NODE_USABLE) != 0) usable_[i / 64] |= bit(i);
+    }
+    sort_nodes();
+    mask_.resize(width);
     chosen_.reserve(view.nodes.count);
     room_.reserve(view.nodes.count);
     roomy_.reserve(view.nodes.count);
-    for (auto& slot : slots_) slot.reserve(view.nodes.count);
+    for (auto& slot : slots_) {
+        slot.holders.reserve(view.nodes.count);
+        slot.idle.reserve(width);
+    }
+}
+
+// By weight, and by class: hardware is looked at once for each.
+void Cycle::sort_nodes() {
+    const auto total = view_->nodes.count;
+    std::map<std::uint32_t, std::size_t> weights;
+    for (std::uint32_t i = 0; i < total; ++i) weights.emplace(SPUR_AT(spur_node_view, view_->nodes, i)->weight, 0);
+    std::size_t place = 0;
+    for (auto& [weight, at] : weights) at = place++;
+    weights_.resize(weights.size());
+    for (auto& words : weights_) words.assign((total + 63) / 64, 0);
+    class_of_.resize(total);
+    std::unordered_map<std::uint32_t, std::uint32_t> classes;
+    std::uint32_t last_weight = 0, last_class = 0, number = 0;
+    std::vector<std::uint64_t>* nodes = nullptr;
+    for (std::uint32_t i = 0; i < total; ++i) {  // neighbours are often alike
+        const auto* node = SPUR_AT(spur_node_view, view_->nodes, i);
+        if (nodes == nullptr || node->weight != last_weight) nodes = &weights_[weights.at(last_weight = node->weight)];
+        (*nodes)[i / 64] |= bit(i);
+        if (i == 0 || node->klass != last_class)
+            number =
+                classes.try_emplace(last_class = node->klass, static_cast<std::uint32_t>(classes.size())).first->second;
+        class_of_[i] = number;
+    }
+    rooms_.assign(classes.size(), {0, 0});
+    searches_ = 0;
 }
 
 void Cycle::copy(std::uint32_t from, std::uint32_t to) {
-    if (from != to) slots_[to] = slots_[from];
+    if (from == to) return;
+    slots_[to].holders = slots_[from].holders;
+    slots_[to].idle = slots_[from].idle;
 }
 
 void Cycle::take(std::uint32_t slot, spur_span shares, int change) {
+    auto& [holders, idle] = slots_[slot];
     for (std::uint32_t i = 0; i < shares.count; ++i) {
         const auto node = SPUR_AT(spur_node_share, shares, i)->node;
-        if (node < slots_[slot].size()) slots_[slot][node] += static_cast<std::uint32_t>(change);
+        if (node >= holders.size()) continue;
+        holders[node] += static_cast<std::uint32_t>(change);
+        if (holders[node] == 0)
+            idle[node / 64] |= bit(node);
+        else
+            idle[node / 64] &= ~bit(node);
     }
 }
 
 void Cycle::idle_nodes(std::uint32_t slot, std::uint64_t* words) const {
-    std::fill_n(words, (view_->nodes.count + 63) / 64, 0);
-    for (std::uint32_t i = 0; i < view_->nodes.count; ++i)
-        if (is_free(slot, i)) words[i / 64] |= std::uint64_t{1} << (i % 64);
+    std::copy(slots_[slot].idle.begin(), slots_[slot].idle.end(), words);
 }
 
 Cycle::Need Cycle::need_of(const spur_job_view& job, const spur_partition_view& partition) const {
@@ -136,20 +180,45 @@ bool Cycle::satisfies_sets(const spur_job_view& job) const {
     return true;
 }
 
-bool Cycle::is_usable(const Search& search, std::uint32_t i) const {
-    const auto* node = SPUR_AT(spur_node_view, view_->nodes, i);
-    const auto& job = search.job;
-    if (!has(search.partition.nodes, i) || (job.eligible_nodes.words != nullptr && !has(job.eligible_nodes, i)))
-        return false;
-    if (search.pick.candidates.words != nullptr && !has(search.pick.candidates, i)) return false;
-    if (search.within != nullptr && !has(*search.within, i)) return false;
-    return search.empty || ((node->flags & SPUR_NODE_USABLE) != 0 && is_free(search.pick.slot, i));
+std::uint32_t Cycle::find_usable(const Search& search, const spur_bits* within, bool empty) {
+    const auto keep_only = [&](const spur_bits& bits) {
+        const auto there = std::min<std::size_t>(bits.words == nullptr ? 0 : (bits.count + 63) / 64, mask_.size());
+        for (std::size_t w = 0; w < there; ++w) mask_[w] &= bits.words[w];
+        std::fill(mask_.begin() + static_cast<std::ptrdiff_t>(there), mask_.end(), 0);
+    };
+    if (empty)
+        std::ranges::fill(mask_, ~std::uint64_t{0});
+    else
+        for (std::size_t w = 0; w < mask_.size(); ++w) mask_[w] = usable_[w] & slots_[search.pick.slot].idle[w];
+    keep_only(search.partition.nodes);
+    if (search.job.eligible_nodes.words != nullptr) keep_only(search.job.eligible_nodes);
+    if (search.pick.candidates.words != nullptr) keep_only(search.pick.candidates);
+    if (within != nullptr) keep_only(*within);
+    if (const auto rest = view_->nodes.count % 64; rest != 0) mask_.back() &= (std::uint64_t{1} << rest) - 1;
+    std::uint32_t sum = 0;
+    for (const auto word : mask_) sum += static_cast<std::uint32_t>(std::popcount(word));
+    return sum;
+}
+
+template <class F>
+void Cycle::for_each_usable(F&& f) const {
+    for (const auto& words : weights_)
+        for (std::size_t w = 0; w < mask_.size(); ++w)
+            for (auto left = mask_[w] & words[w]; left != 0; left &= left - 1)
+                if (!f(static_cast<std::uint32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(left))))) return;
+}
+
+std::uint32_t Cycle::room_on(const Search& search, std::uint32_t i) {
+    auto& known = rooms_[class_of_[i]];
+    if (known.asked != searches_)
+        known = {searches_, capacity(search.job, search.need, *SPUR_AT(spur_node_view, view_->nodes, i))};
+    return known.room;
 }
 
 // Chooses node `i` if it is usable and of use.
 bool Cycle::add(const Search& search, std::uint32_t i) {
-    if (!is_usable(search, i)) return false;
-    const auto room = capacity(search.job, search.need, *SPUR_AT(spur_node_view, view_->nodes, i));
+    if (!is_usable(i)) return false;
+    const auto room = room_on(search, i);
     if (room == 0) return false;
     choose_node(i, room);
     return true;
@@ -174,16 +243,18 @@ bool Cycle::is_enough(const Search& search) const {
 bool Cycle::add_obliged(const Search& search) {
     const auto& job = search.job;
     choose_nobody();
-    for (const auto i : order_)
-        if (has(job.required_nodes, i) && !add(search, i)) return false;
+    if (job.required_nodes.words != nullptr)
+        for (std::uint32_t i = 0; i < view_->nodes.count; ++i)
+            if (has(job.required_nodes, i) && !add(search, i)) return false;
     for (std::uint32_t q = 0; q < job.quotas.count; ++q) {
         const auto* quota = SPUR_AT(spur_node_quota, job.quotas, q);
         auto inside = static_cast<std::uint32_t>(
             std::ranges::count_if(chosen_, [&](std::uint32_t n) { return has(quota->nodes, n); }));
-        for (const auto i : order_) {
-            if (inside >= quota->count || chosen_.size() >= search.need.max_nodes) break;
+        for_each_usable([&](std::uint32_t i) {
+            if (inside >= quota->count || chosen_.size() >= search.need.max_nodes) return false;
             if (has(quota->nodes, i) && std::ranges::find(chosen_, i) == chosen_.end() && add(search, i)) ++inside;
-        }
+            return true;
+        });
     }
     return true;
 }
@@ -194,10 +265,11 @@ bool Cycle::choose_light(const Search& search) {
     const bool wide = (search.job.flags & SPUR_JOB_SPREAD) != 0;
     const bool fresh = chosen_.empty();  // then nothing can be chosen twice
     bool enough = is_enough(search);
-    for (const auto i : order_) {
-        if ((enough && !wide) || chosen_.size() >= search.need.max_nodes) break;
+    for_each_usable([&](std::uint32_t i) {
+        if ((enough && !wide) || chosen_.size() >= search.need.max_nodes) return false;
         if ((fresh || std::ranges::find(chosen_, i) == chosen_.end()) && add(search, i)) enough = is_enough(search);
-    }
+        return true;
+    });
     return enough && satisfies_sets(search.job);
 }
 
@@ -205,11 +277,11 @@ bool Cycle::choose_light(const Search& search) {
 bool Cycle::choose_roomy(const Search& search) {
     if (!add_obliged(search)) return false;
     roomy_.clear();
-    for (const auto i : order_)
-        if (std::ranges::find(chosen_, i) == chosen_.end() && is_usable(search, i))
-            if (const auto room = capacity(search.job, search.need, *SPUR_AT(spur_node_view, view_->nodes, i));
-                room != 0)
-                roomy_.emplace_back(room, i);
+    for_each_usable([&](std::uint32_t i) {
+        if (std::ranges::find(chosen_, i) == chosen_.end())
+            if (const auto room = room_on(search, i); room != 0) roomy_.emplace_back(room, i);
+        return true;
+    });
     std::ranges::sort(roomy_, [](const auto& a, const auto& b) {
         return a.first != b.first ? a.first > b.first : a.second < b.second;
     });
@@ -239,21 +311,18 @@ bool Cycle::choose_contiguous(const Search& search) {
 
 // Fills chosen_ and room_; false: not enough.
 bool Cycle::choose(const spur_pick& pick, const Need& need, bool empty) {
-    Search search{pick,
-                  *SPUR_AT(spur_job_view, view_->pending, pick.job),
-                  *SPUR_AT(spur_partition_view, view_->partitions, pick.partition),
-                  need,
-                  nullptr,
-                  empty};
-    const auto found = [&] {
+    const Search search{pick, *SPUR_AT(spur_job_view, view_->pending, pick.job),
+                        *SPUR_AT(spur_partition_view, view_->partitions, pick.partition), need};
+    const auto found = [&](const spur_bits* within) {
+        if (find_usable(search, within, empty) < need.min_nodes) return false;
         if ((search.job.flags & SPUR_JOB_CONTIGUOUS) != 0) return choose_contiguous(search);
-        return choose_light(search) || (need.max_nodes < view_->nodes.count && choose_roomy(search));
+        if (choose_light(search)) return true;
+        return chosen_.size() >= need.max_nodes && choose_roomy(search);  // else all there are were chosen
     };
-    if (search.job.alternatives.count == 0) return found();
-    for (std::uint32_t a = 0; a < search.job.alternatives.count; ++a) {
-        search.within = SPUR_AT(spur_bits, search.job.alternatives, a);
-        if (found()) return true;
-    }
+    ++searches_;
+    if (search.job.alternatives.count == 0) return found(nullptr);
+    for (std::uint32_t a = 0; a < search.job.alternatives.count; ++a)
+        if (found(SPUR_AT(spur_bits, search.job.alternatives, a))) return true;
     return false;
 }
 
@@ -265,7 +334,17 @@ spur_status Cycle::pick(const spur_pick& pick, spur_placement* out) {
     const bool as_if_empty = (pick.flags & SPUR_PICK_EMPTY) != 0;
     if (!choose(pick, need, as_if_empty)) return as_if_empty || !choose(pick, need, true) ? SPUR_NEVER : SPUR_NOT_NOW;
     if ((pick.flags & SPUR_PICK_TEST_ONLY) != 0 || out == nullptr) return SPUR_FITS;
+    put_in_order();
     return write(*job, need, *out);
+}
+
+// As the cluster counts its nodes.
+void Cycle::put_in_order() {
+    if (std::ranges::is_sorted(chosen_)) return;
+    roomy_.clear();
+    for (std::size_t k = 0; k < chosen_.size(); ++k) roomy_.emplace_back(room_[k], chosen_[k]);
+    std::ranges::sort(roomy_, {}, [](const auto& one) { return one.second; });
+    for (std::size_t k = 0; k < chosen_.size(); ++k) std::tie(room_[k], chosen_[k]) = roomy_[k];
 }
 
 spur_status Cycle::write(const spur_job_view& job, const Need& need, spur_placement& out) const {
@@ -290,11 +369,11 @@ spur_status Cycle::write(const spur_job_view& job, const Need& need, spur_placem
     for (std::uint32_t g = 0; g < job.gres.count; ++g) pooled[g] = SPUR_AT(spur_gres_request, job.gres, g)->count;
     // Tasks evenly, earlier nodes first, none more than it can hold.
     std::uint32_t left = need.tasks;
+    auto room_behind = total_room_;
     for (std::size_t k = 0; k < chosen_.size(); ++k) {
         const auto* node = SPUR_AT(spur_node_view, view_->nodes, chosen_[k]);
         const auto nodes_left = static_cast<std::uint32_t>(chosen_.size() - k);
-        std::uint64_t room_behind = 0;
-        for (std::size_t j = k + 1; j < chosen_.size(); ++j) room_behind += room_[j];
+        room_behind -= room_[k];
         auto tasks = std::min((left + nodes_left - 1) / nodes_left, room_[k]);
         if (left > tasks && room_behind < left - tasks) tasks = static_cast<std::uint32_t>(left - room_behind);
         left -= tasks;

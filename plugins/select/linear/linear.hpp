@@ -1,4 +1,5 @@
-// Whole nodes. A slot is a count of holders per node; a node with none is free.
+// Whole nodes. A slot is a count of holders per node, and the set of those that have none: choosing combines sets word
+// by word, and looks at a node's hardware once for each class of nodes.
 #pragma once
 
 #include <spur/plugin/select.h>
@@ -36,8 +37,6 @@ private:
         const spur_job_view& job;
         const spur_partition_view& partition;
         const Need& need;
-        const spur_bits* within;  // only these nodes; nullptr: no such rule
-        bool empty;               // as if nothing ran
     };
     bool choose(const spur_pick& pick, const Need& need, bool empty);
     bool choose_light(const Search& search);
@@ -55,18 +54,38 @@ private:
         room_.push_back(room);
         total_room_ += room;
     }
-    bool is_usable(const Search& search, std::uint32_t node) const;
+    // The nodes that may be chosen, into mask_; how many there are.
+    std::uint32_t find_usable(const Search& search, const spur_bits* within, bool empty);
+    bool is_usable(std::uint32_t node) const { return (mask_[node / 64] >> (node % 64) & 1) != 0; }
+    std::uint32_t room_on(const Search& search, std::uint32_t node);
+    // Calls f(node) for nodes of mask_, lightest first, until it says false.
+    template <class F>
+    void for_each_usable(F&& f) const;
     bool is_enough(const Search& search) const;
     bool satisfies_sets(const spur_job_view& job) const;
+    void put_in_order();
     spur_status write(const spur_job_view& job, const Need& need, spur_placement& out) const;
     void write_gres(const spur_job_view& job, const spur_node_view& node, std::uint32_t tasks,
                     std::array<std::uint64_t, most_requests>& pooled, spur_placement& out,
                     spur_node_share& share) const;
-    bool is_free(std::uint32_t slot, std::uint32_t node) const { return slots_[slot][node] == 0; }
+    struct Slot {
+        std::vector<std::uint32_t> holders;
+        std::vector<std::uint64_t> idle;
+    };
+    void sort_nodes();
 
     const spur_cluster_view* view_{nullptr};
-    std::vector<std::vector<std::uint32_t>> slots_;
-    std::vector<std::uint32_t> order_;  // nodes, lightest first
+    std::vector<Slot> slots_;
+    std::vector<std::uint64_t> usable_;
+    std::vector<std::vector<std::uint64_t>> weights_;  // nodes of each weight, lightest first
+    std::vector<std::uint32_t> class_of_;              // by node
+    struct Room {
+        std::uint64_t asked;  // number of the search it is known for
+        std::uint32_t room;
+    };
+    std::vector<Room> rooms_;  // by class
+    std::uint64_t searches_{0};
+    std::vector<std::uint64_t> mask_;
     // of the last choice
     std::vector<std::uint32_t> chosen_;
     std::vector<std::uint32_t> room_;  // tasks each chosen node can hold

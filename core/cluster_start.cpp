@@ -54,9 +54,12 @@ std::optional<std::string> find_cpu_lack(const Cluster& cluster, const Node& nod
                        partition.max_cpus_per_node);
 }
 
-// A reservation of the node that would be running at some time during the job, and that the job is not in.
+// A reservation of the node that would be running at some time during the job, and that the job is not in. One made to
+// overlap others, or for maintenance, is not closed to its own jobs by those.
 const Reservation* find_obstacle(const Cluster& cluster, const Job& job, NodeId node, UnixSeconds from,
                                  UnixSeconds until) {
+    const auto* own = cluster.find_reservation(job.spec->reservation);
+    if (own && (own->has(reservation_flag::maint) || own->has(reservation_flag::overlap))) return nullptr;
     for (const auto& [name, entry] : cluster.reservations()) {
         if (entry.name == job.spec->reservation || entry.end_time <= from || (until && entry.start_time >= until))
             continue;

@@ -57,6 +57,16 @@ TEST(T50Reservations, ItsJobsStayOnItsNodes) {
     EXPECT_TRUE(b.start_on(b.id("member"), "n1", 1));
 }
 
+TEST(T50Reservations, OneForMaintenanceIsNotClosedToItsOwnJobsByAnother) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).cluster();
+    b.must(EditReservation{Edit::create, wanted(b, "n1", 0, 9000), Actor::root()});
+    b.must(EditReservation{Edit::create, wanted(b, "n1", 0, 9000, reservation_flag::maint), Actor::root()});
+    b.pending("repair", reserved("alice_2"), limit_min(5)).pending("member", reserved("alice_1"), limit_min(5));
+    EXPECT_FALSE(b.start_on(b.id("member"), "n1", 1));
+    EXPECT_TRUE(b.start_on(b.id("repair"), "n1", 1));
+}
+
 TEST(T50Reservations, StrangersAreRefusedAtSubmission) {
     ClusterBuilder b;
     b.nodes("n1", cpus(4)).cluster();

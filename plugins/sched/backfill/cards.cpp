@@ -91,7 +91,8 @@ void Cards::update(const spur_cluster_view& view, bool complete) {
     was_full_ = !known;
     if (!known) return rebuild(view);
     cards_.resize(view.pending.count);
-    for (const auto slot : Records<std::uint32_t>{changes->gone_pending}) cards_[slot].said = 0;
+    for (const auto slot : Records<std::uint32_t>{changes->gone_pending})
+        if (slot < cards_.size()) cards_[slot] = {};
     for (const auto slot : Records<std::uint32_t>{changes->new_pending})
         if (SPUR_AT(spur_job_view, view.pending, slot)->id != 0) fill(view, slot);
     stale_ += changes->new_pending.count;

@@ -18,6 +18,7 @@ struct Card {
     std::uint32_t shape, owner;
     std::uint32_t limit_s, least_s;  // least: with what --time-min allows
     std::uint32_t rank;              // an index into Cards::ranks()
+    std::uint64_t expected;          // a digest of the last expected start told; 0: none
     std::uint8_t said;               // the last reason told; 0: none
     bool has_deadline, is_component, has_tasks;
 };

@@ -112,18 +112,28 @@ bool Pass::start_group(Unit group) {
 }
 
 void Pass::wait(Unit unit) {
+    const bool promises =
+        std::ranges::any_of(unit, [&](auto slot) { return may_promise(shape(slot)); }) && !is_stopped();
     for (const auto slot : unit) {
         examine(slot);
         if (const auto refusal = shape(slot).refusal; refusal != 0) {
             for (const auto member : unit) say(member, refusal);
             return;
         }
+        // Those far behind are asked about once; their turn comes when they would start or be promised to.
+        if (!promises && !cards_.was_full() && cards_.card(slot).said != 0) {
+            if (cards_.card(slot).said == SPUR_WAIT_LIMIT) return;
+            continue;
+        }
         if (is_limited(slot, partitions_of(slot).front(), false)) {
             for (const auto member : unit) say(member, SPUR_WAIT_LIMIT);
             return;
         }
     }
-    if (std::ranges::any_of(unit, [&](auto slot) { return may_promise(shape(slot)); }) && !is_stopped()) promise(unit);
+    if (promises) {
+        if (unit.size() == 1 && is_kept_out(unit[0])) shape(unit[0]).why = SPUR_WAIT_NODES_UNAVAILABLE;
+        promise(unit);
+    }
     for (const auto slot : unit) say(slot, reason_for(slot));
 }
 
@@ -160,10 +170,10 @@ spur_status Pass::pick(const State& state, const Question& question, spur_bits c
     return verdict;
 }
 
-bool Pass::has_licenses(const State& state, const Question& question) const {
+bool Pass::has_licenses(const Question& question) const {
     const auto& wanted = job(question.slot);
     for (const auto& license : Records<spur_license_request>{wanted.licenses}) {
-        const auto free = license.license < state.licenses.size() ? state.licenses[license.license] : 0;
+        const auto free = timeline_.free_licenses(license.license, question.when.start, question.when.end);
         const auto kept = reserved_.kept_for_others(wanted, question.when, license.license);
         if (free - std::int64_t{kept} < std::int64_t{license.count}) return false;
     }
@@ -173,7 +183,7 @@ bool Pass::has_licenses(const State& state, const Question& question) const {
 bool Pass::fits(const State& state, const Question& question, bool write) {
     const auto& wanted = job(question.slot);
     if (!reserved_.is_open(wanted, question.when)) return lack_ = SPUR_WAIT_RESERVATION, false;
-    if (wanted.licenses.count != 0 && !has_licenses(state, question)) return lack_ = SPUR_WAIT_LICENSES, false;
+    if (wanted.licenses.count != 0 && !has_licenses(question)) return lack_ = SPUR_WAIT_LICENSES, false;
     const auto candidates = reserved_.empty() ? spur_bits{} : reserved_.candidates(wanted, question.when);
     lack_ = wanted.reservation == SPUR_NONE ? SPUR_WAIT_RESOURCES : SPUR_WAIT_RESERVATION;
     if (wanted.max_switches != 0 && view_.switches.count != 0 && question.when.start < wanted.switches_until)

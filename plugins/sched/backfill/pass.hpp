@@ -5,7 +5,7 @@
 
 #include <optional>
 #include <span>
-#include <string_view>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -47,7 +47,7 @@ private:
     bool fits(const State& state, const Question& question, bool write);
     bool fits_on_few_switches(const State& state, const Question& question, spur_bits candidates, bool write);
     spur_status pick(const State& state, const Question& question, spur_bits candidates, bool write);
-    bool has_licenses(const State& state, const Question& question) const;
+    bool has_licenses(const Question& question) const;
     std::uint32_t switches_used() const;
     // The longest limit with which it fits from now on; 0: none.
     std::uint32_t longest_limit(std::uint32_t slot, std::uint32_t partition);
@@ -74,9 +74,10 @@ private:
     void put_back(std::uint32_t victim);
 
     // ---- saying why
-    void say(std::uint32_t slot, std::uint32_t reason, std::string_view text = {});
+    void say(std::uint32_t slot, std::uint32_t reason);
     std::uint32_t reason_for(std::uint32_t slot);
-    void say_unavailable(std::uint32_t slot);
+    bool is_kept_out(std::uint32_t slot);  // by reservations alone
+    std::string obstacle(std::uint32_t slot);
 
     const spur_job_view& job(std::uint32_t slot) const { return *SPUR_AT(spur_job_view, view_.pending, slot); }
     const spur_partition_view& partition(std::uint32_t i) const {

@@ -113,13 +113,15 @@ std::vector<std::uint32_t> Pass::fewest(const Question& question, const std::vec
     return largest.size() < youngest.size() ? largest : youngest;
 }
 
-// As many from the front as are needed, and of those only the ones that are.
+// From the front, twice as many each time until they will do, and of those only the ones that are needed.
 std::vector<std::uint32_t> Pass::enough_of(const Question& question, const std::vector<std::uint32_t>& ordered) {
     const auto& state = timeline_.from_until(question.when.start, question.when.end);
     std::vector<std::uint32_t> chosen;
-    for (const auto victim : ordered) {
-        chosen.push_back(victim);
-        lift(victim);
+    for (std::size_t more = 1; chosen.size() < ordered.size(); more *= 2) {
+        for (std::size_t i = 0; i < more && chosen.size() < ordered.size(); ++i) {
+            chosen.push_back(ordered[chosen.size()]);
+            lift(chosen.back());
+        }
         if (fits(state, question, false)) break;
     }
     for (auto i = chosen.size(); i-- > 0;) {

@@ -7,6 +7,17 @@ namespace spur::backfill {
 
 using plugin::Records;
 
+namespace {
+
+std::uint64_t digest_of(spur_span shares, std::int64_t start) {
+    auto digest = static_cast<std::uint64_t>(start) * 0x9e3779b97f4a7c15ULL;
+    for (const auto& share : Records<spur_node_share>{shares})
+        digest = (digest ^ (share.node + 1)) * 0xff51afd7ed558ccdULL + (digest >> 31);
+    return digest | 1;
+}
+
+}  // namespace
+
 bool Pass::is_limited(std::uint32_t slot, std::uint32_t number, bool ask_again) {
     auto& known = cards_.permission(cards_.card(slot));
     if (known == 0 || (known == 1 && ask_again))
@@ -111,6 +122,8 @@ void Pass::book(Unit, std::int64_t start, const std::vector<Place>& places) {
     for (const auto& place : places) {
         const auto& wanted = job(place.slot);
         timeline_.book({place.shares, wanted.licenses, wanted.flags}, start, end_of(start, place.limit_s));
+        auto& told = cards_.card(place.slot).expected;
+        if (const auto digest = digest_of(place.shares, start); std::exchange(told, digest) == digest) continue;
         nodes_.assign((view_.nodes.count + 63) / 64, 0);
         for (const auto& share : Records<spur_node_share>{place.shares})
             nodes_[share.node / 64] |= std::uint64_t{1} << (share.node % 64);
@@ -120,11 +133,40 @@ void Pass::book(Unit, std::int64_t start, const std::vector<Place>& places) {
 
 // ---- saying why ----------------------------------------------------------------------------------------------------
 
-void Pass::say(std::uint32_t slot, std::uint32_t reason, std::string_view text) {
+// The host keeps what it was told: only what is new is told again.
+void Pass::say(std::uint32_t slot, std::uint32_t reason) {
     auto& card = cards_.card(slot);
-    if (card.said == reason && !cards_.was_full() && text.empty()) return;
+    if (card.said == reason && !cards_.was_full()) return;
     card.said = static_cast<std::uint8_t>(reason);
+    const auto text = reason == SPUR_WAIT_NODES_UNAVAILABLE ? obstacle(slot) : std::string{};
     sink_.waits(&sink_, slot, reason, plugin::str(text));
+}
+
+// What is in the way of a job whose nodes are not to be had, in Slurm's words.
+std::string Pass::obstacle(std::uint32_t slot) {
+    constexpr std::size_t most = 512;
+    const auto& wanted = job(slot);
+    std::string names;
+    for (std::uint32_t i = 0; i < wanted.required_nodes.count && names.size() < most; ++i) {
+        if (!plugin::has_bit(wanted.required_nodes, i)) continue;
+        const auto& node = *SPUR_AT(spur_node_view, view_.nodes, i);
+        if ((node.flags & SPUR_NODE_USABLE) != 0) continue;
+        names += names.empty() ? "UnavailableNodes:" : ",";
+        names += plugin::view(node.name);
+    }
+    if (!names.empty() || shape(slot).refusal != 0) return names;
+    const Stretch when{view_.now, end_of(view_.now, cards_.card(slot).least_s)};
+    return reserved_.is_maintenance(wanted, when) ? "Reserved for maintenance" : "May be reserved for other job";
+}
+
+bool Pass::is_kept_out(std::uint32_t slot) {
+    if (reserved_.empty() || job(slot).reservation != SPUR_NONE) return false;
+    const auto end = end_of(view_.now, cards_.card(slot).least_s);
+    const Stretch when{view_.now, end};
+    if (reserved_.candidates(job(slot), when).words == nullptr) return false;
+    return std::ranges::any_of(partitions_of(slot), [&](auto partition) {
+        return pick(timeline_.now_until(end), {slot, partition, when}, {}, false) == SPUR_FITS;
+    });
 }
 
 std::uint32_t Pass::reason_for(std::uint32_t slot) {

@@ -18,12 +18,13 @@ spur_status Timeline::begin(const spur_cluster_view& view, const spur_selector& 
     bookings_.clear();
     has_cursor_ = has_deserted_ = false;
 
-    std::vector<std::int64_t> licenses;
+    licenses_.clear();
+    licensees_.clear();
     for (const auto& license : plugin::Records<spur_license_view>{view.licenses})
-        licenses.push_back(std::int64_t{license.total} - license.used);
-    levels_.assign(1, {never, {0, std::move(licenses)}});
+        licenses_.push_back(std::int64_t{license.total} - license.used);
+    levels_.assign(1, {never, {0}});
     spare_.clear();
-    for (auto slot = select.ops->slots(cycle_); slot-- > first_spare_slot;) spare_.push_back({slot, {}});
+    for (auto slot = select.ops->slots(cycle_); slot-- > first_spare_slot;) spare_.push_back({slot});
 
     tenants_.clear();
     for (const auto slot : plugin::Records<std::uint32_t>{view.running_order}) {
@@ -31,6 +32,7 @@ spur_status Timeline::begin(const spur_cluster_view& view, const spur_selector& 
         // Whoever is over its limit, or cleaning up, leaves any moment.
         const bool leaves_soon = (job.flags & SPUR_JOB_COMPLETING) != 0 || job.ends <= view.now;
         tenants_.push_back({leaves_soon ? view.now + 1 : job.ends, {job.shares, job.licenses, job.flags}, slot});
+        note_licenses(tenants_.back());
     }
     if (!std::ranges::is_sorted(tenants_, {}, &Tenant::leaves)) std::ranges::stable_sort(tenants_, {}, &Tenant::leaves);
     return SPUR_OK;
@@ -38,14 +40,42 @@ spur_status Timeline::begin(const spur_cluster_view& view, const spur_selector& 
 
 void Timeline::close() { select_->ops->end(select_->self, cycle_); }
 
-void Timeline::change(State& state, const Holding& holding, int sign) {
+void Timeline::change(const State& state, const Holding& holding, int sign) {
     if (sign < 0)
         ops().take(cycle_, state.slot, holding.shares, holding.flags);
     else
         ops().give(cycle_, state.slot, holding.shares, holding.flags);
+}
+
+void Timeline::try_out(const Holding& holding, int sign) {
+    change(cursor_, holding, sign);
     for (const auto& license : plugin::Records<spur_license_request>{holding.licenses})
-        if (license.license < state.licenses.size())
-            state.licenses[license.license] += sign * std::int64_t{license.count};
+        if (license.license < licenses_.size()) licenses_[license.license] += sign * std::int64_t{license.count};
+}
+
+void Timeline::note_licenses(const Tenant& tenant) {
+    for (const auto& license : plugin::Records<spur_license_request>{tenant.holding.licenses})
+        licensees_.push_back({license.license, license.count, tenant.leaves, tenant.running_slot});
+}
+
+// Between two moments at which a booking begins there are only more and more.
+std::int64_t Timeline::free_licenses(std::uint32_t license, std::int64_t start, std::int64_t end) const {
+    if (license >= licenses_.size()) return 0;
+    const auto free_at = [&](std::int64_t t) {
+        auto free = licenses_[license];
+        for (const auto& licensee : licensees_)
+            if (licensee.license == license && licensee.leaves <= t) free += licensee.count;
+        for (const auto& booking : bookings_)
+            if (booking.start <= t && t < booking.end)
+                for (const auto& taken : plugin::Records<spur_license_request>{booking.holding.licenses})
+                    if (taken.license == license) free -= taken.count;
+        return free;
+    };
+    auto least = free_at(start);
+    for (const auto& booking : bookings_)
+        if (booking.holding.licenses.count != 0 && start < booking.start && booking.start < end)
+            least = std::min(least, free_at(booking.start));
+    return least;
 }
 
 const State& Timeline::now_until(std::int64_t end) const {
@@ -56,7 +86,6 @@ const State& Timeline::deserted() {
     if (!has_deserted_) {
         has_deserted_ = true;  // before the first booking there is one level, and it has none
         ops().copy(cycle_, levels_.front().state.slot, deserted_.slot);
-        deserted_.licenses = levels_.front().state.licenses;
         for (const auto& tenant : tenants_) change(deserted_, tenant.holding, +1);
     }
     return deserted_;
@@ -67,7 +96,6 @@ void Timeline::open_cursor() {
     deserted();
     has_cursor_ = true;
     ops().copy(cycle_, levels_.front().state.slot, cursor_.slot);
-    cursor_.licenses = levels_.front().state.licenses;
     cursor_time_ = view_->now;
     cursor_left_ = 0;
 }
@@ -115,7 +143,11 @@ void Timeline::start(const Holding& holding, std::int64_t end) {
     const Holding kept{arena_.keep(holding.shares), holding.licenses, holding.flags};
     for (auto& level : levels_) change(level.state, kept, -1);
     if (has_cursor_ && end > cursor_time_) change(cursor_, kept, -1);
-    admit({end, kept, SPUR_NONE});
+    for (const auto& license : plugin::Records<spur_license_request>{kept.licenses})
+        if (license.license < licenses_.size()) licenses_[license.license] -= license.count;
+    const Tenant tenant{end, kept, SPUR_NONE};
+    note_licenses(tenant);
+    admit(tenant);
 }
 
 void Timeline::book(const Holding& holding, std::int64_t start, std::int64_t end) {
@@ -124,11 +156,10 @@ void Timeline::book(const Holding& holding, std::int64_t start, std::int64_t end
     auto level = std::ranges::upper_bound(levels_, start, {}, &Level::until);  // the first that meets it
     const bool splits = level == levels_.begin() ? start > view_->now : std::prev(level)->until < start;
     if (splits && !spare_.empty()) {
-        auto before = std::move(spare_.back());
+        const auto before = spare_.back();
         spare_.pop_back();
         ops().copy(cycle_, level->state.slot, before.slot);
-        before.licenses = level->state.licenses;
-        level = std::next(levels_.insert(level, {start, std::move(before)}));
+        level = std::next(levels_.insert(level, {start, before}));
     }
     for (; level != levels_.end(); ++level) change(level->state, kept, -1);
     bookings_.push_back({start, end, kept, false});
@@ -146,6 +177,8 @@ void Timeline::evict(std::uint32_t running_slot) {
     auto tenant = *found;
     tenants_.erase(found);
     tenant.leaves = view_->now + 1;
+    for (auto& licensee : licensees_)
+        if (licensee.running_slot == running_slot) licensee.leaves = tenant.leaves;
     admit(tenant);
 }
 

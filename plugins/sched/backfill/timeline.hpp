@@ -19,10 +19,9 @@
 
 namespace spur::backfill {
 
-// A slot of the selector, and the licenses that are free in it.
+// A slot of the selector.
 struct State {
     std::uint32_t slot;
-    std::vector<std::int64_t> licenses;
 };
 
 // What somebody holds.
@@ -56,6 +55,8 @@ public:
     const State& from_until(std::int64_t start, std::int64_t end);
     // As if all tenants had left and nothing were booked.
     const State& deserted();
+    // How many of a license are free all that time.
+    std::int64_t free_licenses(std::uint32_t license, std::int64_t start, std::int64_t end) const;
     // The first moment after `t` at which a tenant leaves, some `skip` of them on; never: all have left by then.
     std::int64_t departure_after(std::int64_t t, std::size_t skip) const;
     // The last start from which a job of `length` has ended before the first booking that begins after `start +
@@ -68,8 +69,8 @@ public:
     std::size_t bookings() const { return bookings_.size(); }
 
     // ---- trying things out on the cursor's slot: whoever changes it puts it back before the cursor moves
-    void take(const Holding& holding) { change(cursor_, holding, -1); }
-    void give(const Holding& holding) { change(cursor_, holding, +1); }
+    void take(const Holding& holding) { try_out(holding, -1); }
+    void give(const Holding& holding) { try_out(holding, +1); }
     // The running job in this slot leaves at once.
     void evict(std::uint32_t running_slot);
     Holding holding_of(std::uint32_t running_slot) const;
@@ -91,7 +92,14 @@ private:
         Holding holding;
         bool in_cursor;
     };
-    void change(State& state, const Holding& holding, int sign);
+    struct Licensee {  // a tenant's licenses of one kind
+        std::uint32_t license, count;
+        std::int64_t leaves;
+        std::uint32_t running_slot;
+    };
+    void change(const State& state, const Holding& holding, int sign);
+    void try_out(const Holding& holding, int sign);
+    void note_licenses(const Tenant& tenant);
     void admit(Tenant tenant);
     void open_cursor();
 
@@ -101,9 +109,11 @@ private:
     Arena arena_;
     std::vector<Tenant> tenants_;  // in the order in which they leave
     std::vector<Booking> bookings_;
-    std::vector<Level> levels_;  // by until; the last is never
-    std::vector<State> spare_;   // slots for further levels
-    State cursor_{1, {}}, deserted_{2, {}};
+    std::vector<Level> levels_;           // by until; the last is never
+    std::vector<State> spare_;            // slots for further levels
+    std::vector<std::int64_t> licenses_;  // free now
+    std::vector<Licensee> licensees_;
+    State cursor_{1}, deserted_{2};
     bool has_cursor_{false}, has_deserted_{false};
     std::int64_t cursor_time_{0};
     std::size_t cursor_left_{0};  // tenants that have left by then

@@ -14,6 +14,7 @@
 #include "cli/submit/salloc.hpp"
 #include "cli/submit/sbatch.hpp"
 #include "cli/up/up.hpp"
+#include "cli/why/why.hpp"
 
 namespace spur::cli {
 namespace {
@@ -30,6 +31,7 @@ constexpr Verb table[] = {
     {"alloc", "salloc", run_salloc, "allocate nodes, and run a command or a shell with them"},
     {"queue", "squeue", run_squeue, "list jobs and steps"},
     {"cancel", "scancel", run_scancel, "cancel or signal jobs and steps"},
+    {"why", {}, run_why, "say why a job is not running, and what would start now"},
     {"nodes", "sinfo", run_sinfo, "list nodes and partitions"},
     {"show", "scontrol", run_show, "show a job, node, partition, reservation, the configuration ..."},
     {"accounts", "sacctmgr", run_sacctmgr, "show and change accounts, users, limits and QOS"},

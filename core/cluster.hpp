@@ -73,6 +73,11 @@ public:
     // The earliest time at which a Tick would do something; 0: never.
     UnixSeconds next_due() const;
 
+    // What happens to the job when it is pushed out.
+    PreemptMode preempt_mode_of(const Job& job) const;
+    // What the next job would be called if it were submitted now.
+    JobId next_job_id() const { return JobId{next_job_id_}; }
+
     const Job* find_job(JobId id) const;
     const Array* find_array(JobId id) const;
     // The record for a task: its own job once it has left the array's record, else that record.

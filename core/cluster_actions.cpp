@@ -1,4 +1,4 @@
-// What users and operators do to jobs: cancel, signal, hold, release, requeue, suspend, resume, preempt.
+// What users and operators do to jobs: cancel, signal, hold, release, requeue, suspend, resume.
 // A reference may mean many records. The command is done for all to which it applies, and refused if that is none.
 #include <algorithm>
 
@@ -28,7 +28,12 @@ std::optional<std::string_view> no_signal(const Job& job) {
     if (job.state == JobState::pending) return refusal::job_pending;
     return std::nullopt;
 }
+// A running job that is held stays so when it goes back into the queue.
 std::optional<std::string_view> no_hold(const Job& job) {
+    if (job.is_finished()) return refusal::finished;
+    return std::nullopt;
+}
+std::optional<std::string_view> no_top(const Job& job) {
     if (job.is_finished()) return refusal::finished;
     if (job.is_active()) return refusal::not_pending;
     return std::nullopt;
@@ -41,7 +46,6 @@ std::optional<std::string_view> no_requeue(const Job& job) {
 std::optional<std::string_view> no_suspend(const Job& job) {
     if (job.is_finished() || job.is_completing()) return refusal::finished;
     if (job.state == JobState::pending) return refusal::job_pending;
-    if (job.state == JobState::suspended) return refusal::job_suspended;
     return std::nullopt;
 }
 std::optional<std::string_view> no_resume(const Job& job) {
@@ -56,13 +60,23 @@ std::optional<std::string_view> no_resume(const Job& job) {
 Result<void> ClusterOps::on(const CancelJob& cmd) {
     SPUR_TRY(auto found, own_targets(cmd.job, cmd.actor));
     SPUR_TRY(found, applicable(std::move(found), no_cancel));
+    // A waiting component is not cancelled by itself: the others could never start. A running one may be given up.
+    const auto is_part = [&](const Job& job) {
+        return job.het_job && job.het_job != job.id &&
+               std::ranges::none_of(found, [&](const Target& other) { return other.job->id == job.het_job; });
+    };
+    for (const auto& target : found)
+        if (is_part(*target.job) && !target.job->is_active())
+            return fail(ErrorCode::conflict, "{}", refusal::het_component);
     for (const auto& target : found)
         for (Job* job : separate(target)) {
             {
                 Change change{*this, *job};
                 job->cancelled_by = cmd.actor.uid;
             }
-            if (job->is_active()) {
+            if (job->is_active() && is_part(*job)) {
+                end_alone(*job, JobState::cancelled, Reason::none);
+            } else if (job->is_active()) {
                 end_active(*job, JobState::cancelled, Reason::none);
             } else if (job->is_completing()) {  // on its way back into the queue: it ends instead
                 Change change{*this, *job};
@@ -179,7 +193,8 @@ Result<void> ClusterOps::on(const SuspendJob& cmd) {
     SPUR_TRY(auto found, targets(cmd.job));
     if (!cmd.actor.is_operator()) return fail(ErrorCode::denied, "{}", refusal::denied);
     SPUR_TRY(found, applicable(std::move(found), no_suspend));
-    for (const auto& target : found) suspend(*target.job);
+    for (const auto& target : found)
+        if (target.job->is_running()) suspend(*target.job);
     return {};
 }
 
@@ -231,40 +246,16 @@ void ClusterOps::resume(Job& job) {
     job.state = JobState::running;
     job.suspended_s += static_cast<std::uint32_t>(paused);
     job.suspend_time = at;
+    job.preempt_time = 0;
     if (job.end_time) job.end_time += paused;
     job.cores_released = false;
     events.push_back(JobResumed{job.id, job.attempt});
 }
 
-Result<void> ClusterOps::on(const PreemptJob& cmd) {
-    SPUR_TRY(Job * job, job_at(cmd.job, cmd.attempt));
-    if (!job->is_running()) return fail(ErrorCode::conflict, "{}", refusal::not_running);
-    {
-        Change change{*this, *job};
-        job->preempt_time = at;
-    }
-    switch (cmd.mode) {
-        case PreemptMode::suspend:
-        case PreemptMode::gang:
-            suspend(*job);
-            break;
-        case PreemptMode::requeue:
-            if (can_requeue(*job)) {
-                begin_requeue(*job, 0);
-                break;
-            }
-            [[fallthrough]];
-        default:
-            end_active(*job, JobState::preempted, Reason::none);
-            break;
-    }
-    return {};
-}
-
 // To the front of the owner's own queue: it gets the highest priority among his waiting jobs, which shift down by one.
 Result<void> ClusterOps::on(const TopJob& cmd) {
     SPUR_TRY(auto found, own_targets(cmd.job, cmd.actor));
-    SPUR_TRY(found, applicable(std::move(found), no_hold));
+    SPUR_TRY(found, applicable(std::move(found), no_top));
     const auto& chosen = *found.front().job;
     std::uint32_t highest = chosen.priority;
     for (const auto id : c.pending_) {

@@ -89,7 +89,8 @@ void ClusterOps::set_due(const Job& job) {
                 if (const auto* other = c.find_job(JobId{entry.job}); other && other->start_time)
                     consider(other->start_time + std::int64_t{entry.delay_min} * 60);
     } else if (job.state == JobState::running) {
-        if (job.end_time) consider(job.end_time + std::int64_t{c.policies_.over_time_limit_min} * 60);
+        const auto over_s = job.preempt_time != 0 ? 0 : std::int64_t{c.policies_.over_time_limit_min} * 60;
+        if (job.end_time) consider(job.end_time + over_s);
         if (job.end_time && !job.warned && !job.spec->signal.empty())
             if (const auto signal = WarningSignal::parse(job.spec->signal)) consider(job.end_time - signal->before_s);
         if (job.spec->deadline) consider(*job.spec->deadline);
@@ -127,6 +128,7 @@ void ClusterOps::index_job(Job& job) {
     index_waiting(job, true);
     if (job.array_job && job.array_task) index.tasks[job.array_job][*job.array_task] = job.id;
     if (job.het_job) index.components[job.het_job].insert(job.id);
+    if (job.state == JobState::suspended && job.preempt_time != 0) index.put_aside.insert(job.id);
     if (job.allocation)
         for (const auto share : job.open_shares) index.jobs_on[job.allocation->shares[share].node.value].insert(job.id);
     for (const auto& share : job.leaving) index.jobs_on[share.node.value].insert(job.id);

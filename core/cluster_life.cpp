@@ -33,6 +33,14 @@ void ClusterOps::end_steps(const Job& job, JobState state) {
 }
 
 void ClusterOps::end_active(Job& job, JobState state, Reason reason) {
+    end_alone(job, state, reason);
+    // The components of a heterogeneous job live and end together.
+    if (job.het_job && state != JobState::pending)
+        for (const auto id : index().components[job.het_job])
+            if (Job* other = this->job(id); other && other->is_active()) end_alone(*other, state, reason);
+}
+
+void ClusterOps::end_alone(Job& job, JobState state, Reason reason) {
     end_steps(job, state);
     count_running(job, -1);
     {
@@ -49,10 +57,6 @@ void ClusterOps::end_active(Job& job, JobState state, Reason reason) {
         }
     }
     events.push_back(JobEnding{job.id, job.attempt});
-    // The components of a heterogeneous job live and end together.
-    if (job.het_job && state != JobState::pending)
-        for (const auto id : index().components[job.het_job])
-            if (Job* other = this->job(id); other && other->is_active()) end_active(*other, state, reason);
     finish_release(job);
 }
 
@@ -141,6 +145,7 @@ void ClusterOps::finish_release(Job& job) {
     count_end(job, 1, job.state == JobState::completed);
     events.push_back(JobEnded{job.id, job.attempt});
     wake_waiters(job);
+    if (!index().put_aside.empty()) resume_put_aside();
 }
 
 void ClusterOps::enter_queue(Job& job) {
@@ -149,7 +154,7 @@ void ClusterOps::enter_queue(Job& job) {
     {
         Change change{*this, job};
         job.state = JobState::pending;
-        job.flags = flags & (job_flag::requeue_hold | job_flag::special_exit);
+        job.flags = flags & job_flag::special_exit;
         job.cores_released = false;
         job.warned = false;
         job.next_step = 0;
@@ -176,8 +181,7 @@ void ClusterOps::enter_queue(Job& job) {
     refresh(job);
     if (flags & (job_flag::requeue_hold | job_flag::special_exit)) {
         Change change{*this, job};
-        job.reason_text =
-            flags & job_flag::launch_failed ? "launch failed requeued held" : "job requeued in held state";
+        job.reason_text = flags & job_flag::launch_failed ? requeued_after_failure : requeued_in_hold;
     }
     events.push_back(JobRequeued{job.id, job.attempt});
 }
@@ -252,7 +256,9 @@ Result<void> ClusterOps::on(const FinishJob& cmd) {
         switch (cmd.cause) {
             case EndCause::exited:
             case EndCause::released:
-                if (cmd.exit_status == 0)
+                if (cmd.exit_status != 0 && job->preempt_time != 0)  // of the warning that it must leave
+                    push_out(*job, c.preempt_mode_of(*job));
+                else if (cmd.exit_status == 0)
                     end_active(*job, JobState::completed, Reason::none);
                 else if (job->spec->kind == JobKind::batch && exits_with(policies.requeue_exit_hold, cmd.exit_status))
                     begin_requeue(*job, job_flag::special_exit);

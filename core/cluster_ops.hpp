@@ -36,6 +36,7 @@ struct Cluster::Indexes {
     std::unordered_map<std::string, AssociationId> association_by_name;  // association_key()
     std::map<std::pair<Text, Uid>, Usage> qos_users;                     // of a QOS, per user
     std::map<std::pair<Text, Text>, Usage> qos_accounts;                 // of a QOS, per account
+    std::set<JobId> put_aside;   // suspended for others; they go on by themselves
     std::uint64_t task_total{};  // jobs held in memory, array tasks counted one by one
 };
 
@@ -143,6 +144,7 @@ struct ClusterOps {
 
     // ---- the life of a job (cluster_life.cpp)
     void end_active(Job& job, JobState state, Reason reason);  // running or suspended: through COMPLETING
+    void end_alone(Job& job, JobState state, Reason reason);   // the same for one component of a heterogeneous job
     void end_pending(Job& job, JobState state, Reason reason);
     void begin_requeue(Job& job, std::uint32_t flag);   // running: back to the queue once its nodes are done
     void release_share(Job& job, std::uint32_t share);  // one node is done with it
@@ -158,6 +160,10 @@ struct ClusterOps {
     void end_steps(const Job& job, JobState state);
     bool can_requeue(const Job& job) const;
     void count_end(const Job& job, std::uint32_t tasks, bool ok);
+
+    // ---- preemption (cluster_preempt.cpp)
+    void push_out(Job& job, PreemptMode mode);
+    void resume_put_aside();
 
     // ---- time (cluster_time.cpp), reservations (cluster_reservations.cpp)
     void look_at(Job& job);

@@ -99,11 +99,9 @@ Result<void> ClusterOps::on(const EditReservation& cmd) {
     if (cmd.edit == Edit::create && exists) return fail(ErrorCode::conflict, "{}", refusal::duplicate_reservation);
     if (cmd.edit != Edit::create && !exists) return fail(ErrorCode::not_found, "{}", refusal::invalid_reservation);
     if (cmd.edit == Edit::remove) {
-        const auto uses = [&](JobId id) {
-            const auto& job = c.jobs_.at(id);
-            return job.spec->reservation == wanted.name && job.is_active();
-        };
-        if (std::ranges::any_of(c.active_, uses)) return fail(ErrorCode::conflict, "{}", refusal::reservation_busy);
+        const auto uses = [&](JobId id) { return c.jobs_.at(id).spec->reservation == wanted.name; };
+        if (std::ranges::any_of(c.active_, uses) || std::ranges::any_of(c.pending_, uses))
+            return fail(ErrorCode::conflict, "{}", refusal::reservation_busy);
         end_reservation(wanted.name);
         return {};
     }

@@ -56,15 +56,19 @@ std::optional<std::string> find_cpu_lack(const Cluster& cluster, const Node& nod
 
 // A reservation of the node that would be running at some time during the job, and that the job is not in. One made to
 // overlap others, or for maintenance, is not closed to its own jobs by those.
-const Reservation* find_obstacle(const Cluster& cluster, const Job& job, NodeId node, UnixSeconds from,
+const Reservation* find_obstacle(const Cluster& cluster, const Job& job, const NodeShare& share, UnixSeconds from,
                                  UnixSeconds until) {
     const auto* own = cluster.find_reservation(job.spec->reservation);
     if (own && (own->has(reservation_flag::maint) || own->has(reservation_flag::overlap))) return nullptr;
     for (const auto& [name, entry] : cluster.reservations()) {
         if (entry.name == job.spec->reservation || entry.end_time <= from || (until && entry.start_time >= until))
             continue;
-        if (!entry.cores.empty()) continue;  // part of a node: select keeps to the cores that are left
-        if (std::ranges::binary_search(entry.nodes, node)) return &entry;
+        if (entry.cores.empty()) {
+            if (std::ranges::binary_search(entry.nodes, share.node)) return &entry;
+            continue;
+        }
+        for (const auto& kept : entry.cores)
+            if (kept.node == share.node && kept.cores.intersects(share.cores)) return &entry;
     }
     return nullptr;
 }
@@ -118,7 +122,7 @@ Result<void> ClusterOps::check_nodes(const Job& job, const Placement& part, cons
         if (reservation && !reservation->nodes.empty() && !reservation->has(reservation_flag::flex) &&
             !std::ranges::binary_search(reservation->nodes, share.node))
             return fail(ErrorCode::conflict, "node {} is not in reservation {}", node->name, reservation->name);
-        if (const auto* obstacle = find_obstacle(c, job, share.node, at, until))
+        if (const auto* obstacle = find_obstacle(c, job, share, at, until))
             return fail(ErrorCode::conflict, "node {} is reserved by {}", node->name, obstacle->name);
     }
     return {};
@@ -199,7 +203,8 @@ void ClusterOps::begin(const StartPlan& plan) {
         job.failed_node = NodeId{unlimited};
     }
     count_running(job, +1);
-    if (job.spec->kind == JobKind::batch) begin_batch_step(job);
+    // Of a heterogeneous job only the first component runs the script.
+    if (job.spec->kind == JobKind::batch && job.het_offset == 0) begin_batch_step(job);
     events.push_back(JobStarted{job.id, job.attempt});
     wake_waiters(job);
 }

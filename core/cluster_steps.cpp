@@ -80,9 +80,11 @@ Result<void> ClusterOps::on(const CreateStep& cmd) {
                     : job->state == JobState::pending ? refusal::job_pending
                                                       : refusal::already_done);
     SPUR_CHECK(check_step(*job, cmd));
-    if (!cmd.id && job->next_step >= c.policies_.max_step_count)
+    // The components of a heterogeneous job number their steps together.
+    Job* const counter = job->het_job && this->job(job->het_job) ? this->job(job->het_job) : job;
+    if (!cmd.id && counter->next_step >= c.policies_.max_step_count)
         return fail(ErrorCode::limit, "{}", refusal::step_limit);
-    const StepKey key{job->id, cmd.id.value_or(StepId{job->next_step})};
+    const StepKey key{job->id, cmd.id.value_or(StepId{counter->next_step})};
     if (const auto* other = c.find_step(key); other && !other->is_over())
         return fail(ErrorCode::conflict, "{}", refusal::duplicate_step);
     Step step;
@@ -101,8 +103,8 @@ Result<void> ClusterOps::on(const CreateStep& cmd) {
     trim_steps(*job);
     c.steps_.insert_or_assign(key, std::move(step));
     if (!cmd.id) {
-        Change change{*this, *job};
-        ++job->next_step;
+        Change change{*this, *counter};
+        ++counter->next_step;
     }
     events.push_back(StepStarted{key, cmd.attempt});
     events.push_back(JobChanged{job->id});

@@ -21,7 +21,9 @@ void ClusterOps::look_at(Job& job) {
         return;
     }
     if (job.state != JobState::running) return;
-    if (spec.deadline && at >= *spec.deadline) {
+    if (job.preempt_time != 0 && job.end_time != 0 && at >= job.end_time) {
+        push_out(job, c.preempt_mode_of(job));  // its time of grace is over
+    } else if (spec.deadline && at >= *spec.deadline) {
         end_active(job, JobState::deadline, Reason::deadline);
     } else if (job.end_time && at >= job.end_time + std::int64_t{c.policies_.over_time_limit_min} * 60) {
         end_active(job, JobState::timeout, Reason::time_limit);

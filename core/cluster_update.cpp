@@ -17,7 +17,19 @@ bool touches_request(const JobChanges& changes) {
            changes.core_spec || changes.mem_per_node_mib || changes.mem_per_cpu_mib || changes.min_tmp_mib ||
            changes.begin || changes.contiguous || changes.oversubscribe || changes.exclusive || changes.std_in ||
            changes.std_out || changes.std_err || changes.work_dir || changes.burst_buffer || changes.prefer ||
-           changes.reset_accrue_time || changes.kill_on_invalid_dependency;
+           changes.reset_accrue_time || changes.kill_on_invalid_dependency || changes.sockets_per_node ||
+           changes.cores_per_socket || changes.threads_per_core || changes.delay_boot_s || changes.switches_wait_s;
+}
+
+// Without what may change at any time.
+JobChanges request_part(JobChanges changes) {
+    changes.name = changes.comment = changes.admin_comment = changes.system_comment = changes.extra = changes.wckey =
+        changes.mail_user = std::nullopt;
+    changes.mail_type = changes.time_limit_min = changes.priority = changes.array_limit = std::nullopt;
+    changes.deadline = changes.end_time = std::nullopt;
+    changes.nice = std::nullopt;
+    changes.requeue = std::nullopt;
+    return changes;
 }
 
 // Notes may be added to any job, even one that is over.
@@ -66,6 +78,11 @@ JobSpec changed_spec(const JobSpec& old, const JobChanges& changes) {
     put(changes.tasks_per_node, spec.tasks_per_node);
     put(changes.min_cpus_per_node, spec.min_cpus_per_node);
     put(changes.switches, spec.switches);
+    put(changes.switches_wait_s, spec.switches_wait_s);
+    put(changes.sockets_per_node, spec.sockets_per_node);
+    put(changes.cores_per_socket, spec.cores_per_socket);
+    put(changes.threads_per_core, spec.threads_per_core);
+    put(changes.delay_boot_s, spec.delay_boot_s);
     put(changes.core_spec, spec.core_spec);
     put(changes.min_tmp_mib, spec.min_tmp_mib);
     put(changes.nice, spec.nice);
@@ -121,15 +138,15 @@ Result<void> ClusterOps::check_update(const Job& job, const UpdateJob& cmd) cons
     SPUR_CHECK(check_rights(job, cmd));
     if (job.is_finished() && touches_more_than_notes(changes))
         return fail(ErrorCode::conflict, "{}", refusal::finished);
-    if (job.state != JobState::pending && touches_request(changes))
+    if (job.state != JobState::pending && touches_request(changes) &&
+        !(changed_spec(*job.spec, request_part(changes)) == *job.spec))
         return fail(ErrorCode::conflict, "{}", refusal::not_pending);
     if (changes.priority && *changes.priority && job.hold != Hold::none)
         return fail(ErrorCode::conflict, "Job is in held state, pending scheduler release");
-    if (changes.priority && job.is_active()) return fail(ErrorCode::conflict, "{}", refusal::not_pending);
     if (changes.time_limit_min && *changes.time_limit_min == 0)
         return fail(ErrorCode::invalid, "{}", refusal::invalid_time_limit);
-    if (changes.end_time && (!job.is_running() || *changes.end_time < at))
-        return fail(ErrorCode::invalid, "{}", refusal::invalid_time);
+    if (changes.end_time && !job.is_running()) return fail(ErrorCode::conflict, "{}", refusal::not_running);
+    if (changes.end_time && *changes.end_time < at) return fail(ErrorCode::invalid, "{}", refusal::invalid_time);
     if (changes.array_limit && !c.find_array(job.array_job))
         return fail(ErrorCode::invalid, "{}", refusal::invalid_array);
     if (changes.keep_nodes) SPUR_CHECK(check_shrink(job, *changes.keep_nodes));

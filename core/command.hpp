@@ -172,7 +172,8 @@ struct JobChanges {
         system_comment, burst_buffer, prefer;
     std::optional<std::vector<Text>> partitions;
     std::optional<std::uint32_t> time_limit_min, time_min_min, min_nodes, max_nodes, tasks, cpus_per_task,
-        tasks_per_node, min_cpus_per_node, priority, array_limit, mail_type, switches, core_spec;
+        tasks_per_node, min_cpus_per_node, priority, array_limit, mail_type, switches, core_spec, switches_wait_s,
+        sockets_per_node, cores_per_socket, threads_per_core, delay_boot_s;
     std::optional<std::uint64_t> mem_per_node_mib, mem_per_cpu_mib, min_tmp_mib;
     std::optional<std::int32_t> nice;
     std::optional<UnixSeconds> begin, deadline, end_time;

@@ -166,7 +166,12 @@ struct Fields<JobChanges> {
                                             field<47>(&JobChanges::reset_accrue_time),
                                             field<48>(&JobChanges::kill_on_invalid_dependency),
                                             field<49>(&JobChanges::exclusive),
-                                            field<50>(&JobChanges::keep_nodes)};
+                                            field<50>(&JobChanges::keep_nodes),
+                                            field<51>(&JobChanges::switches_wait_s),
+                                            field<52>(&JobChanges::sockets_per_node),
+                                            field<53>(&JobChanges::cores_per_socket),
+                                            field<54>(&JobChanges::threads_per_core),
+                                            field<55>(&JobChanges::delay_boot_s)};
 };
 
 template <>

@@ -30,8 +30,8 @@ enum class EnforcePartLimits : std::uint8_t { no, any, all };
 struct Policies {
     std::uint32_t first_job_id{1};
     std::uint32_t max_job_id{67'043'328};
-    std::uint32_t max_job_count{1'000'000};  // Slurm has 10,000; this is what one controller holds with ease
-    std::uint32_t max_array_size{1'001};
+    std::uint32_t max_job_count{1'000'000};   // Slurm has 10,000; this is what one controller holds with ease
+    std::uint32_t max_array_size{1'000'001};  // Slurm has 1,001; here an array is one record however many tasks it has
     std::uint32_t max_step_count{40'000};
     std::uint32_t max_tasks_per_node{512};
     std::uint32_t min_job_age_s{300};

@@ -221,6 +221,15 @@ inline constexpr std::string_view reason_names[] = {
 #undef SPUR_REASON_NAME
 };
 
+// Sentences that Slurm shows in place of the reason itself.
+inline constexpr std::string_view requeued_in_hold = "job requeued in held state";
+inline constexpr std::string_view requeued_after_failure = "launch failed requeued held";
+inline constexpr std::string_view nodes_are_down =
+    "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions";
+constexpr bool stands_for_reason(std::string_view text) {
+    return text == requeued_in_hold || text == requeued_after_failure || text == nodes_are_down;
+}
+
 // "Priority"; "None" for a number from a newer release.
 constexpr std::string_view to_string(Reason reason) {
     const auto index = static_cast<std::size_t>(reason);

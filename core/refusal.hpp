@@ -26,6 +26,7 @@ inline constexpr std::string_view job_pending = "Job is pending execution";
 inline constexpr std::string_view bad_task_count = "Task count specification invalid";
 inline constexpr std::string_view invalid_node_state = "Invalid node state specified";
 inline constexpr std::string_view invalid_feature = "Invalid feature specification";
+inline constexpr std::string_view not_supported = "Requested operation not supported on this system";
 inline constexpr std::string_view disabled = "Requested operation is presently disabled";
 inline constexpr std::string_view dependency_problem = "Job dependency problem";
 inline constexpr std::string_view circular_dependency = "Circular job dependency";

@@ -35,6 +35,8 @@ struct StepSpec {
     bool exclusive{false};
     bool overcommit{false};
     bool interactive{false};
+    std::optional<std::uint32_t> number;  // of a step over several components: what it has in the first
+    std::uint32_t first_task{};           // tasks in the components before this one
     std::optional<std::uint32_t> time_limit_min;
     Text submit_host;
     Text cpu_bind;

@@ -146,11 +146,14 @@ private:
         step.overlap = spec_.overlap;
         step.submit_host = spec_.submit_host;
         if (spec_.interactive) step.id = StepId{step_interactive};
+        if (spec_.number) step.id = StepId{*spec_.number};
         for (std::size_t i = 0; i < counts.size(); ++i) {
             SPUR_TRY(auto share, share_of(nodes[i], counts[i], counts.size()));
             step.shares.push_back(std::move(share));
         }
         step.task_ids = distribute_tasks(counts, distribution(counts.size()));
+        for (auto& ids : step.task_ids)
+            for (auto& id : ids) id += spec_.first_task;
         return step;
     }
 
@@ -289,6 +292,11 @@ Result<CreateStep> lay_out_step(const Cluster& cluster, JobId id, const StepSpec
     if (job->is_finished() || job->is_completing()) return fail(ErrorCode::invalid, "{}", refusal::already_done);
     if (job->state == JobState::pending) return fail(ErrorCode::conflict, "{}", refusal::job_pending);
     if (job->state == JobState::suspended) return fail(ErrorCode::conflict, "{}", refusal::job_suspended);
+    constexpr std::uint32_t most_tasks = 1U << 24;
+    const bool is_numbered = spec.number || spec.first_task;
+    if (is_numbered &&
+        (!job->het_job || spec.first_task > most_tasks || spec.number.value_or(0) >= cluster.policies().max_step_count))
+        return fail(ErrorCode::invalid, "{}", refusal::invalid_job_id);
     SPUR_TRY(auto step, (Layout{cluster, *job, spec}.make()));
     step.actor = actor;
     return step;

@@ -110,9 +110,9 @@ std::uint32_t min_cpus_per_node(const v1::Job& job) {
 
 std::string reason_text(const v1::Job& job) {
     // A few reasons come with what they are about: "ReqNodeNotAvail, UnavailableNodes:n3".
-    if (!job.reason().empty() && job.reason_text().size() > job.reason().size() &&
-        job.reason_text().starts_with(job.reason()))
-        return job.reason_text();
+    const bool says_more = !job.reason().empty() && job.reason_text().size() > job.reason().size() &&
+                           job.reason_text().starts_with(job.reason());
+    if (says_more || stands_for_reason(job.reason_text())) return job.reason_text();
     return job.reason().empty() ? "None" : job.reason();
 }
 

@@ -3,13 +3,16 @@
 #include "cli/common/output.hpp"
 #include "cli/scontrol/control.hpp"
 #include "cli/scontrol/update.hpp"
+#include "cli/submit/allocation.hpp"
 #include "core/lexical.hpp"
 #include "core/timefmt.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace spur::cli::scontrol {
@@ -25,12 +28,57 @@ std::optional<std::vector<std::string>> ids_by_name(Control& control, const std:
     return ids;
 }
 
+// A job that made itself smaller gets scripts that bring its environment up to date, as Slurm's does.
+void write_resize_scripts(Control& control, const v1::UpdateJobsRequest& request) {
+    const char* own = std::getenv("SLURM_JOB_ID");
+    const bool resizes = request.changes().contains("numnodes") || request.changes().contains("nodelist");
+    if (own == nullptr || !resizes || request.ids_size() != 1 || request.ids(0) != own) return;
+    v1::ListJobsRequest list;
+    list.add_ids(own);
+    const auto reply = control.call<v1::ListJobsReply>("ListJobs", list, "slurm_load_jobs");
+    if (!reply || reply->jobs().empty()) return;
+    const auto& job = reply->jobs(0);
+    std::vector<std::uint32_t> cpus;
+    for (const auto& share : job.shares()) cpus.push_back(share.cpus());
+    const std::pair<const char*, std::string> values[] = {
+        {"SLURM_NODELIST", fmt::format("\"{}\"", job.node_list())},
+        {"SLURM_JOB_NODELIST", fmt::format("\"{}\"", job.node_list())},
+        {"SLURM_NNODES", fmt::format("{}", job.node_count())},
+        {"SLURM_JOB_NUM_NODES", fmt::format("{}", job.node_count())},
+        {"SLURM_JOB_CPUS_PER_NODE", fmt::format("\"{}\"", submit::compress_counts(cpus))},
+    };
+    std::string sh, csh;
+    for (const auto& [name, value] : values) {
+        sh += fmt::format("export {}={}\n", name, value);
+        csh += fmt::format("setenv {} {}\n", name, value);
+    }
+    for (const auto* name : {"SLURM_NPROCS", "SLURM_NTASKS", "SLURM_TASKS_PER_NODE"}) {
+        sh += fmt::format("unset {}\n", name);
+        csh += fmt::format("unsetenv {}\n", name);
+    }
+    const auto write = [&](const std::string& file, const std::string& text) {
+        const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+        const bool whole = fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+        if (fd >= 0) ::close(fd);
+        if (!whole) control.complain("could not write {}: {}", file, std::strerror(errno));
+        return whole;
+    };
+    const auto stem = fmt::format("slurm_job_{}_resize", own);
+    if (!write(stem + ".sh", sh) || !write(stem + ".csh", csh) || control.quiet) return;
+    print_out(
+        fmt::format("To reset Slurm environment variables, execute\n"
+                    "  For bash or sh shells:  . ./{0}.sh\n"
+                    "  For csh shells:         source ./{0}.csh\n",
+                    stem));
+}
+
 int send_job_changes(Control& control, const v1::UpdateJobsRequest& request) {
     const auto reply =
         control.call<v1::JobActionReply>("UpdateJobs", request, "slurm_update", Session::write_options());
     if (!reply) return 1;
     for (const auto& outcome : reply->outcomes())
         if (!outcome.error().empty()) control.complain("{} for job {}", outcome.error(), outcome.id());
+    if (control.exit_code == 0) write_resize_scripts(control, request);
     return control.exit_code;
 }
 
@@ -49,10 +97,11 @@ int apply(Control& control, Update& change, std::string_view what) {
     if (const auto* partition = std::get_if<v1::UpdatePartitionRequest>(&change))
         return control.call<v1::Ack>("UpdatePartition", *partition, what, Session::write_options()) ? 0 : 1;
     const auto& reservation = std::get<v1::UpdateReservationRequest>(change);
-    const auto reply =
-        control.call<v1::UpdateReservationReply>("UpdateReservation", reservation, what, Session::write_options());
-    if (reply && reservation.create() && !control.quiet)
-        print_out(fmt::format("Reservation created: {}\n", reply->name()));
+    const bool updates = !reservation.create() && !reservation.remove();
+    const auto reply = control.call<v1::UpdateReservationReply>(
+        "UpdateReservation", reservation, updates ? "Error updating the reservation" : what, Session::write_options());
+    if (reply && !reservation.remove() && !control.quiet)
+        print_out(updates ? "Reservation updated.\n" : fmt::format("Reservation created: {}\n", reply->name()));
     return reply ? 0 : 1;
 }
 
@@ -97,7 +146,7 @@ int act_on_jobs(Control& control, v1::UpdateJobsRequest::Action action, Words wo
         }
     if (first == words.size()) return control.complain("too few arguments for job list");
     for (const auto& word : words.subspan(first)) {
-        if (lower(word).starts_with("jobname=")) {
+        if (lower(word).starts_with("jobname=") || lower(word).starts_with("name=")) {
             const auto ids = ids_by_name(control, word.substr(word.find('=') + 1));
             if (!ids) return 1;
             for (const auto& id : *ids) request.add_ids(id);

@@ -103,6 +103,7 @@ private:
                      spec_.has_time_min_min() ? print_long_limit(spec_.time_min_min()) : "N/A");
         record_.line("SubmitTime={} EligibleTime={}", moment(job_.submit_time()), moment(job_.eligible_time()));
         record_.line("AccrueTime={}", moment(job_.accrue_time()));
+        if (job_.resize_time() != 0) record_.line("ResizeTime={}", moment(job_.resize_time()));
         record_.line("StartTime={} EndTime={} Deadline={}", moment(job_.start_time()), moment(job_.end_time()),
                      moment(spec_.deadline(), "N/A"));
         if (job_.preempt_time() != 0)

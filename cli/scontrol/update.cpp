@@ -1,8 +1,11 @@
 // scontrol update, create and delete.
 #include "cli/scontrol/update.hpp"
 
+#include "cli/submit/setters.hpp"
 #include "core/array_spec.hpp"
 #include "core/lexical.hpp"
+#include "core/reservation.hpp"
+#include "core/timefmt.hpp"
 
 #include <optional>
 
@@ -10,8 +13,9 @@ namespace spur::cli::scontrol {
 namespace {
 
 struct Setting {
-    std::string key;    // as typed
-    std::string value;  // "+5" for TimeLimit+=5
+    std::string key;  // as typed
+    std::string value;
+    std::string sign = {};  // "+" for TimeLimit+=5
 };
 
 // "Key=value", "Key+=value", "Key-=value".
@@ -24,7 +28,7 @@ std::optional<Setting> split_setting(std::string_view word) {
         sign = key.back();
         key.remove_suffix(1);
     }
-    return Setting{std::string(key), sign + std::string(word.substr(equals + 1))};
+    return Setting{std::string(key), std::string(word.substr(equals + 1)), sign};
 }
 
 // One setting: its full name in lower case, which the controller knows, and how short it may be typed.
@@ -75,8 +79,11 @@ constexpr Key job_keys[] = {
     {"priority", 2},
     {"qos", 1},
     {"reboot", 3},
+    {"reqcores", 8},
     {"reqnodelist", 8},
     {"reqnodes", 8, "numnodes"},
+    {"reqsockets", 10},
+    {"reqthreads", 10},
     {"requeue", 4},
     {"reservationname", 3},
     {"resetaccruetime", 5},
@@ -158,14 +165,30 @@ std::optional<std::string> full_key(std::span<const Key> keys, std::string_view 
     return std::nullopt;
 }
 
+// What the controller wants in another form than people type it, or would refuse in other words.
+Result<std::string> job_value(const std::string& key, const std::string& value) {
+    if (key == "timelimit" || key == "timemin") {
+        const auto digits = std::string_view{value}.substr(value.starts_with('+') || value.starts_with('-') ? 1 : 0);
+        if (!parse_limit_min(digits))
+            return fail(ErrorCode::invalid, "scontrol: error: Invalid {} value",
+                        key == "timelimit" ? "TimeLimit" : "TimeMin");
+    }
+    if (key == "mailtype") {
+        submit::SubmitOptions typed;
+        SPUR_CHECK(submit::set::mail_type(typed, value.c_str()));
+        return fmt::format("{}", typed.spec.mail_type());
+    }
+    return value;
+}
+
 Result<void> take_settings(std::span<const Key> keys, const std::vector<Setting>& settings,
                            google::protobuf::Map<std::string, std::string>& changes) {
     for (const auto& setting : settings) {
         const auto key = full_key(keys, setting.key);
         if (!key)
             return fail(ErrorCode::invalid, "Update of this parameter is not supported: {}={}\nRequest aborted",
-                        setting.key, setting.value);
-        changes[*key] = setting.value;
+                        setting.key, setting.sign + setting.value);
+        changes[*key] = setting.sign + setting.value;
     }
     return {};
 }
@@ -209,9 +232,15 @@ Result<Request> read_words(std::span<const std::string> words) {
                 request.name = setting->value;
             else if (i + 1 < words.size() && words[i + 1].find('=') == std::string::npos)
                 request.name = words[++i];
+        } else if (setting && request.entity == Entity::reservation && entity == request.entity && request.name.empty()) {
+            request.name = setting->value;  // create reservation reservationname=x
         } else if (setting) {
             // A job's name may be changed by the very word that names jobs.
             request.settings.push_back(*setting);
+        } else if (equal_nocase(words[i], "nice")) {
+            request.settings.push_back({"nice", "100"});
+        } else if (equal_nocase(words[i], "resetaccruetime")) {
+            request.settings.push_back({"resetaccruetime", "1"});
         } else {
             return fail(ErrorCode::invalid, "Invalid input: {}\nRequest aborted", words[i]);
         }
@@ -222,7 +251,11 @@ Result<Request> read_words(std::span<const std::string> words) {
 Result<Update> job_update(const Request& request) {
     JobUpdate update;
     update.request.set_action(v1::UpdateJobsRequest::UPDATE);
-    SPUR_CHECK(take_settings(job_keys, request.settings, *update.request.mutable_changes()));
+    auto& changes = *update.request.mutable_changes();
+    SPUR_CHECK(take_settings(job_keys, request.settings, changes));
+    for (auto& [key, value] : changes) {
+        SPUR_TRY(value, job_value(key, value));
+    }
     if (update.request.changes().empty()) return fail(ErrorCode::invalid, "No changes specified");
     if (request.entity == Entity::job_name) {
         update.by_name = request.name;
@@ -252,6 +285,23 @@ Result<Update> node_update(const Request& request) {
     return update;
 }
 
+// "Users+=bob" is sent as {"users+": "bob"}: a name may begin with a minus of its own.
+Result<v1::UpdateReservationRequest> reservation_update(const Request& request, std::string_view verb) {
+    v1::UpdateReservationRequest update;
+    update.set_name(request.name);
+    for (const auto& setting : request.settings) {
+        const auto key = full_key(reservation_keys, setting.key);
+        if (!key)
+            return fail(ErrorCode::invalid, "scontrol: error: Unknown parameter {}={}.  No reservation {}.",
+                        setting.key, setting.value, verb);
+        if (*key == "flags")
+            if (const auto flags = parse_reservation_flags(setting.value); !flags)
+                return fail(ErrorCode::invalid, "scontrol: error: {}.  No reservation {}.", flags.error().text, verb);
+        (*update.mutable_changes())[*key + setting.sign] = setting.value;
+    }
+    return update;
+}
+
 template <class Message>
 Result<Update> named_update(const Request& request, std::span<const Key> keys) {
     Message update;
@@ -276,8 +326,10 @@ Result<Update> parse_update(std::span<const std::string> words) {
             return node_update(request);
         case Entity::partition:
             return named_update<v1::UpdatePartitionRequest>(request, partition_keys);
-        case Entity::reservation:
-            return named_update<v1::UpdateReservationRequest>(request, reservation_keys);
+        case Entity::reservation: {
+            SPUR_TRY(auto update, reservation_update(request, "update"));
+            return update;
+        }
         case Entity::step:
             break;
     }
@@ -292,14 +344,17 @@ Result<Update> parse_create(std::span<const std::string> words) {
         return update;
     }
     if (request.entity == Entity::reservation) {
-        SPUR_TRY(auto update, named_update<v1::UpdateReservationRequest>(request, reservation_keys));
-        auto& create = std::get<v1::UpdateReservationRequest>(update);
+        SPUR_TRY(auto create, reservation_update(request, "created"));
         create.set_create(true);
-        if (!create.changes().contains("starttime") && !create.changes().contains("flags"))
-            return fail(ErrorCode::invalid, "A start time must be given.  No reservation created.");
-        if (!create.changes().contains("duration") && !create.changes().contains("endtime"))
-            return fail(ErrorCode::invalid, "An end time or duration must be given.  No reservation created.");
-        return update;
+        const auto has = [&](const char* key) { return create.changes().contains(key); };
+        const auto lacks = [](const char* what) {
+            return fail(ErrorCode::invalid, "scontrol: error: {}.  No reservation created.", what);
+        };
+        if (!has("starttime")) return lacks("A start time must be given");
+        if (!has("duration") && !has("endtime")) return lacks("An end time or duration must be given");
+        if (!has("users") && !has("accounts") && !has("groups"))
+            return lacks("Either Users/Groups and/or Accounts must be specified");
+        return create;
     }
     if (request.entity == Entity::node)
         return fail(ErrorCode::invalid,

@@ -40,6 +40,11 @@ std::vector<v1::Job> by_partition(const std::vector<v1::Job>& jobs) {
     return result;
 }
 
+void point_at(const std::vector<v1::Job>& jobs, std::vector<const v1::Job*>& rows) {
+    rows.clear();
+    for (const auto& job : jobs) rows.push_back(&job);
+}
+
 Result<Printed> print_jobs(const Options& options, const v1::ListJobsReply& reply, const Listing& listing) {
     Printed printed;
     Complaints unknown;
@@ -50,12 +55,14 @@ Result<Printed> print_jobs(const Options& options, const v1::ListJobsReply& repl
     std::vector<const v1::Job*> rows;
     for (const auto& job : reply.jobs())
         if (options.query.accepts(job)) rows.push_back(&job);
+    std::vector<v1::Job> merged;  // only where several records become one line
+    if (!options.query.split_arrays && !options.query.names_tasks()) merged = merge_waiting_tasks(rows);
+    if (!merged.empty()) point_at(merged, rows);
     std::vector<v1::Job> copies;  // only where one record becomes several lines
     if (options.query.split_arrays || options.query.jobs || options.per_partition) {
         copies = split_arrays(rows, options.query);
         if (options.per_partition) copies = by_partition(copies);
-        rows.clear();
-        for (const auto& job : copies) rows.push_back(&job);
+        point_at(copies, rows);
     }
     sort_jobs(rows, keys, listing.now);
     if (options.header) format.header(printed.text);

@@ -144,11 +144,12 @@ Order compare_steps(char letter, const StepOf& a, const StepOf& b) {
     }
 }
 
-// Where no key decides: latest start first; jobs without one last, the newest first.
+// Where no key decides: latest start first; jobs without one last, the newest first, but tasks of one array and
+// components of one job in their order.
 bool comes_first(const v1::Job& a, const v1::Job& b) {
     if (a.start_time() != b.start_time()) return a.start_time() > b.start_time();
     const auto order = compare_ids(a, b);
-    return a.start_time() != 0 ? order < 0 : order > 0;
+    return a.start_time() != 0 || group_id(a) == group_id(b) ? order < 0 : order > 0;
 }
 
 }  // namespace

@@ -4,7 +4,10 @@
 #include "cli/common/job_text.hpp"
 #include "core/lexical.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <map>
 
 namespace spur::cli::squeue {
 namespace {
@@ -105,6 +108,10 @@ bool StateFilter::accepts(const v1::Job& job) const {
     return (states_ >> static_cast<unsigned>(state.state) & 1U) != 0 || (flags_ & state.flags) != 0;
 }
 
+bool Query::names_tasks() const {
+    return jobs && std::ranges::any_of(*jobs, [](const JobRef& ref) { return !ref.tasks.empty(); });
+}
+
 bool Query::accepts(const v1::Job& job) const {
     const auto& spec = job.spec();
     if (!(states ? *states : StateFilter::active()).accepts(job)) return false;
@@ -163,6 +170,48 @@ std::vector<v1::Job> split_arrays(const std::vector<const v1::Job*>& jobs, const
             result.back().set_array_task_id(*task);
             result.back().clear_array_tasks();
         }
+    }
+    return result;
+}
+
+std::vector<v1::Job> merge_waiting_tasks(const std::vector<const v1::Job*>& jobs) {
+    struct Line {
+        TaskSet tasks;
+        std::vector<std::string> reasons;
+        bool merged = false;
+    };
+    std::map<std::uint32_t, Line> lines;  // by array: those whose record still waits
+    const auto waits = [](const v1::Job& job) {
+        const auto state = job_state(job);
+        return job.array_job_id() != 0 && state.state == JobState::pending && !(state.flags & job_flag::completing);
+    };
+    for (const auto* job : jobs)
+        if (waits(*job) && !job->has_array_task_id())
+            if (const auto pending = ArraySpec::parse(job->array_tasks(), highest_max_array_size))
+                lines[job->array_job_id()] = {pending->tasks, {reason_text(*job)}};
+    for (const auto* job : jobs) {
+        const auto line = lines.find(job->array_job_id());
+        if (line == lines.end() || !waits(*job) || !job->has_array_task_id()) continue;
+        line->second.merged = true;
+        line->second.tasks.insert(job->array_task_id());
+        if (auto reason = reason_text(*job);
+            std::ranges::find(line->second.reasons, reason) == line->second.reasons.end())
+            line->second.reasons.push_back(std::move(reason));
+    }
+    if (std::ranges::none_of(lines, [](const auto& line) { return line.second.merged; })) return {};
+
+    std::vector<v1::Job> result;
+    for (const auto* job : jobs) {
+        const auto line = lines.find(job->array_job_id());
+        const bool in_line = line != lines.end() && line->second.merged && waits(*job);
+        if (in_line && job->has_array_task_id()) continue;
+        result.push_back(*job);
+        if (!in_line) continue;
+        auto& shown = result.back();
+        shown.set_array_tasks(line->second.tasks.str());
+        shown.clear_array_limit();
+        shown.set_reason(fmt::format("{}", fmt::join(line->second.reasons, ",")));
+        shown.clear_reason_text();
     }
     return result;
 }

@@ -42,12 +42,17 @@ struct Query {
     bool split_arrays = false;  // -r
     bool all_partitions = false;
 
+    bool names_tasks() const;  // -j 7_3
     bool accepts(const v1::Job& job) const;
     bool accepts_step(const v1::Job& job, const v1::Step& step) const;
 };
 
 // -r: one job a task, where the controller still keeps an array as one record.
 std::vector<v1::Job> split_arrays(const std::vector<const v1::Job*>& jobs, const Query& query);
+
+// Waiting tasks that left their array's record are shown in its line: "7_[1,4-6]", with the reasons of all of them.
+// Empty where there is nothing to merge.
+std::vector<v1::Job> merge_waiting_tasks(const std::vector<const v1::Job*>& jobs);
 
 // -S: "P,t,-p". Letters are those of the format.
 struct SortKey {

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -24,50 +25,75 @@ namespace {
 using namespace submit;
 using namespace std::chrono_literals;
 
+// One component's part of the request: what it asks, and what it runs.
+struct Component {
+    SubmitOptions options;
+    std::vector<std::string> command;
+};
+
 class Srun {
 public:
-    Srun(Invocation& self, Session& session, SubmitOptions options, std::vector<std::string> command,
-         Submitter submitter)
+    Srun(Invocation& self, Session& session, std::vector<Component> components, Submitter submitter)
         : self_(self),
           console_(self.console),
           session_(session),
-          options_(std::move(options)),
-          command_(std::move(command)),
+          components_(std::move(components)),
           submitter_(std::move(submitter)) {}
 
     int run() {
-        if (options_.test_only) return test();
-        const auto job = options_.step.job_id ? join(*options_.step.job_id) : allocate_own();
+        if (first().test_only) return test();
+        const bool own = !first().step.job_id;
+        const auto job = own ? allocate_own() : join(*first().step.job_id);
         if (!job) return job.error();
-        const int code = run_in(*job);
-        if (!options_.step.job_id) release(session_, job->id(), release_status_);
+        const auto places = own ? own_places(*job) : chosen_places(*job);
+        const int code = places ? run_in(*job, *places) : places.error();
+        if (own) release(session_, job->id(), release_status_);
         return code;
     }
 
 private:
+    // Where a part of the step runs: a component of the job, and which of ours says what.
+    struct Place {
+        v1::Job job;
+        Component component;
+    };
+
+    const SubmitOptions& first() const { return components_.front().options; }
+
     int refuse(std::string_view what, const Failure& failure) {
         failure.print_details(console_);
         console_.error("{}: {}", what, failure.text);
         return error_exit_code(1);
     }
 
+    v1::JobSpec& complete_spec(Component& component, std::size_t offset) {
+        auto& spec = component.options.spec;
+        spec.set_kind(v1::JobSpec::STEP_ALLOCATION);
+        spec.set_het_offset(static_cast<std::uint32_t>(offset));
+        const auto& program = component.command.front();
+        if (spec.name().empty()) spec.set_name(program.substr(program.rfind('/') + 1));
+        spec.clear_argv();
+        for (const auto& word : component.command) spec.add_argv(word);
+        return spec;
+    }
+
     v1::SubmitRequest submit_request() {
         v1::SubmitRequest request;
-        auto& spec = options_.spec;
-        spec.set_kind(v1::JobSpec::STEP_ALLOCATION);
-        if (spec.name().empty()) spec.set_name(command_.front().substr(command_.front().rfind('/') + 1));
-        for (const auto& word : command_) spec.add_argv(word);
-        *request.add_components() = spec;
+        for (std::size_t i = 0; i < components_.size(); ++i)
+            *request.add_components() = complete_spec(components_[i], i);
         request.set_request_id(new_request_id());
         return request;
     }
 
     int test() {
-        auto request = submit_request();
-        request.set_test_only(true);
-        const auto reply = session_.call<v1::SubmitReply>("Submit", request);
-        if (!reply) return refuse("allocation failure", reply.error());
-        console_.info("{}", test_report(*reply));
+        for (std::size_t i = 0; i < components_.size(); ++i) {
+            v1::SubmitRequest request;
+            *request.add_components() = complete_spec(components_[i], i);
+            request.set_test_only(true);
+            const auto reply = session_.call<v1::SubmitReply>("Submit", request);
+            if (!reply) return refuse("allocation failure", reply.error());
+            console_.info("{}", test_report(*reply));
+        }
         return 0;
     }
 
@@ -95,9 +121,56 @@ private:
     }
 
     std::expected<v1::Job, int> allocate_own() {
-        AllocationRequest request{submit_request(), srun, options_.quiet, options_.immediate_s,
+        AllocationRequest request{submit_request(), srun, first().quiet, first().immediate_s,
                                   "Unable to allocate resources"};
         return allocate(session_, console_, request);
+    }
+
+    // The components of the job, in order; the job itself where it has none.
+    std::expected<std::vector<v1::Job>, int> jobs_of(const v1::Job& job) {
+        if (job.het_job_id() == 0) return std::vector{job};
+        v1::ListJobsRequest request;
+        request.add_ids(fmt::format("{}", job.het_job_id()));
+        const auto reply = session_.call<v1::ListJobsReply>("ListJobs", request);
+        if (!reply) return std::unexpected(refuse("Unable to confirm allocation", reply.error()));
+        std::vector<v1::Job> jobs(reply->jobs().begin(), reply->jobs().end());
+        std::ranges::sort(jobs, {}, &v1::Job::het_offset);
+        return jobs;
+    }
+
+    std::expected<std::vector<Place>, int> own_places(const v1::Job& job) {
+        auto jobs = jobs_of(job);
+        if (!jobs) return std::unexpected(jobs.error());
+        std::vector<Place> places;
+        for (std::size_t i = 0; i < std::min(jobs->size(), components_.size()); ++i)
+            places.push_back({(*jobs)[i], components_[i]});
+        return places;
+    }
+
+    // --het-group, or one component of the job for each of ours.
+    std::expected<std::vector<Place>, int> chosen_places(const v1::Job& job) {
+        auto jobs = jobs_of(job);
+        if (!jobs) return std::unexpected(jobs.error());
+        std::vector<Place> places;
+        for (std::uint32_t i = 0; i < components_.size(); ++i) {
+            const auto& typed = components_[i].options.step.het_group;
+            const auto groups = ArraySpec::parse(typed.empty() ? fmt::format("{}", i) : typed, highest_max_array_size);
+            if (!groups) {
+                console_.error("Invalid --het-group specification: {}", typed);
+                return std::unexpected(error_exit_code(1));
+            }
+            for (const auto group : groups->tasks.ids()) {
+                const auto place = std::ranges::find(*jobs, group, &v1::Job::het_offset);
+                if (place == jobs->end()) {
+                    const auto highest = jobs->empty() ? 0 : jobs->back().het_offset();
+                    console_.error("Requested het-group offset exceeds highest hetjob index ({} > {})", group, highest);
+                    return std::unexpected(error_exit_code(1));
+                }
+                places.push_back({*place, components_[i]});
+                if (job.het_job_id() != 0) step::adopt_size(places.back().component.options, *place);
+            }
+        }
+        return places;
     }
 
     std::expected<v1::CreateStepReply, int> create_step(const v1::CreateStepRequest& wanted) {
@@ -110,14 +183,14 @@ private:
                 return std::unexpected(
                     refuse(fmt::format("Unable to create step for job {}", request.job_id()), reply.error()));
             if (!reply->wait()) {
-                if (told && !options_.quiet) console_.info("Step created for job {}", request.job_id());
+                if (told && !first().quiet) console_.info("Step created for job {}", request.job_id());
                 return *reply;
             }
-            if (options_.immediate_s) {
+            if (first().immediate_s) {
                 console_.error("Unable to create step for job {}: Requested nodes are busy", request.job_id());
                 return std::unexpected(immediate_exit_code(1));
             }
-            if (!told && !options_.quiet)
+            if (!told && !first().quiet)
                 console_.info("Job {} step creation temporarily disabled, retrying (Requested nodes are busy)",
                               request.job_id());
             told = true;
@@ -125,38 +198,60 @@ private:
         }
     }
 
-    int run_in(const v1::Job& job) {
-        const bool own = !options_.step.job_id;
-        const auto wanted = step::step_request(options_, job, own, command_.front());
-        if (!wanted) {
-            console_.error("{}", wanted.error().text);
-            return error_exit_code(1);
+    // The step in each of its components: one number, and tasks counted through.
+    std::expected<std::vector<step::StepPart>, int> create_parts(const std::vector<Place>& places) {
+        std::vector<step::StepPart> parts;
+        const auto give_up = [&](int code) {
+            finish(parts, 1 << 8);
+            return std::unexpected(code);
+        };
+        std::uint32_t tasks = 0;
+        for (const auto& place : places) {
+            const bool own = !first().step.job_id;
+            auto wanted = step::step_request(place.component.options, place.job, own, place.component.command.front());
+            if (!wanted) {
+                console_.error("{}", wanted.error().text);
+                return give_up(error_exit_code(1));
+            }
+            for (const auto& warning : wanted->warnings) console_.info("{}", warning);
+            if (!parts.empty()) wanted->request.set_step_id(parts.front().step.step().step_id());
+            wanted->request.set_first_task(tasks);
+            auto made = create_step(wanted->request);
+            if (!made) return give_up(made.error());
+            tasks += made->step().tasks();
+            parts.push_back({std::move(*made), {}});
         }
-        for (const auto& warning : wanted->warnings) console_.info("{}", warning);
-        const auto made = create_step(wanted->request);
-        if (!made) return made.error();
-        if (!run_here(options_.step.prolog, *made)) return error_exit_code(1);
+        return parts;
+    }
 
-        auto settings = run_settings(job, *made);
+    int run_in(const v1::Job& job, const std::vector<Place>& places) {
+        auto parts = create_parts(places);
+        if (!parts) return parts.error();
+        const auto& made = parts->front().step;
+        if (!run_here(first().step.prolog, made)) return finish(*parts, 1 << 8), error_exit_code(1);
+
+        auto settings = run_settings(job, *parts, places);
         if (!settings) {
             console_.error("{}", settings.error().text);
-            finish(*made, 1 << 8);
+            finish(*parts, 1 << 8);
             return error_exit_code(1);
         }
-        step::StepRun run(session_, console_, *made, std::move(*settings));
+        step::StepRun run(session_, console_, *parts, std::move(*settings));
         const int code = run.run();
         release_status_ = run.book().wait_status();
-        finish(*made, release_status_);
-        run_here(options_.step.epilog, *made);
+        finish(*parts, release_status_);
+        run_here(first().step.epilog, made);
         return code;
     }
 
-    void finish(const v1::CreateStepReply& made, std::uint32_t status) {
-        v1::FinishStepRequest request;
-        request.set_job_id(made.step().job_id());
-        request.set_step_id(made.step().step_id());
-        request.set_exit_status(status);
-        static_cast<void>(session_.call<v1::Ack>("FinishStep", request));
+    void finish(const std::vector<step::StepPart>& parts, std::uint32_t status) {
+        for (const auto& part : parts) {
+            v1::FinishStepRequest request;
+            request.set_job_id(part.step.step().job_id());
+            request.set_step_id(part.step.step().step_id());
+            request.set_exit_status(status);
+            static_cast<void>(session_.call<v1::Ack>("FinishStep", request));
+        }
     }
 
     // --prolog and --epilog run where srun runs, with the step's numbers in their environment.
@@ -170,28 +265,38 @@ private:
         return false;
     }
 
-    Result<step::RunSettings> run_settings(const v1::Job& job, const v1::CreateStepReply& made);
-    void fill_launch(v1::StepLaunch& launch, const v1::CreateStepReply& made, std::vector<std::string> environment);
+    Result<step::RunSettings> run_settings(const v1::Job& job, std::vector<step::StepPart>& parts,
+                                           const std::vector<Place>& places);
+    Result<void> fill_launch(step::StepPart& part, const Component& component, bool in_component);
 
     Invocation& self_;
     const Console& console_;
     Session& session_;
-    SubmitOptions options_;
-    std::vector<std::string> command_;
+    std::vector<Component> components_;
     Submitter submitter_;
     std::uint32_t release_status_ = 0;
 };
 
-void Srun::fill_launch(v1::StepLaunch& launch, const v1::CreateStepReply& made, std::vector<std::string> environment) {
-    const auto& step = options_.step;
-    launch.set_credential(made.credential());
-    for (const auto& word : command_) launch.add_argv(word);
+Result<void> Srun::fill_launch(step::StepPart& part, const Component& component, bool in_component) {
+    const auto& options = component.options;
+    const auto& step = options.step;
+    auto& launch = part.launch;
+    SPUR_TRY(auto environment, exported(options, submitter_.environment));
+    if (!step.job_id) {
+        environment.push_back("SLURM_SUBMIT_DIR=" + submitter_.directory);
+        environment.push_back("SLURM_SUBMIT_HOST=" + submitter_.host);
+        if (in_component) environment.push_back(fmt::format("SLURM_HET_SIZE={}", components_.size()));
+    }
+    environment.push_back(fmt::format("SLURM_PRIO_PROCESS={}", submitter_.nice));
+    environment.push_back(fmt::format("SRUN_DEBUG={}", 3 + options.verbose - (options.quiet ? 1 : 0)));
+    launch.set_credential(part.step.credential());
+    for (const auto& word : component.command) launch.add_argv(word);
     for (auto& pair : environment) launch.add_environment(std::move(pair));
-    launch.set_work_dir(options_.spec.work_dir());
-    launch.set_append(options_.spec.open_mode_append());
+    launch.set_work_dir(options.spec.work_dir());
+    launch.set_append(options.spec.open_mode_append());
     launch.set_unbuffered(step.unbuffered);
-    launch.set_umask(options_.spec.umask());
-    for (const auto& limit : options_.spec.rlimits()) {
+    launch.set_umask(options.spec.umask());
+    for (const auto& limit : options.spec.rlimits()) {
         auto& entry = *launch.add_rlimits();
         entry.set_name(limit.name());
         entry.set_soft(limit.soft());
@@ -201,14 +306,15 @@ void Srun::fill_launch(v1::StepLaunch& launch, const v1::CreateStepReply& made, 
     launch.set_task_epilog(step.task_epilog);
     launch.set_label(step.label);
     launch.set_kill_on_bad_exit(step.kill_on_bad_exit.value_or(false) ? 1 : 0);
-    launch.set_cpu_bind(options_.spec.cpu_bind());
-    launch.set_gpu_bind(options_.spec.gpu_bind());
-    if (const auto wanted = parse_gres(options_.spec.gres_per_task()))  // each task sees its own
+    launch.set_cpu_bind(options.spec.cpu_bind());
+    launch.set_gpu_bind(options.spec.gpu_bind());
+    if (const auto wanted = parse_gres(options.spec.gres_per_task()))  // each task sees its own
         launch.set_gpus_per_task(static_cast<std::uint32_t>(gres_count(*wanted, "gpu")));
-    if (options_.spec.gpu_bind().empty() && options_.spec.has_tasks_per_gpu())
-        launch.set_gpu_bind(fmt::format("single:{}", options_.spec.tasks_per_gpu()));
+    if (options.spec.gpu_bind().empty() && options.spec.has_tasks_per_gpu())
+        launch.set_gpu_bind(fmt::format("single:{}", options.spec.tasks_per_gpu()));
     launch.set_srun_pid(static_cast<std::uint32_t>(::getpid()));
     launch.set_srun_host(submitter_.host);
+    return {};
 }
 
 Result<std::string> whole_file(const std::string& path) {
@@ -233,45 +339,53 @@ PatternValues pattern_values(const v1::Job& job, const v1::Step& step) {
     return values;
 }
 
-Result<step::RunSettings> Srun::run_settings(const v1::Job& job, const v1::CreateStepReply& made) {
+Result<step::RunSettings> Srun::run_settings(const v1::Job& job, std::vector<step::StepPart>& parts,
+                                             const std::vector<Place>& places) {
     using Kind = step::StreamPlan::Kind;
-    const auto& wanted = options_.step;
+    const auto& options = first();
+    const auto& wanted = options.step;
     step::RunSettings settings;
-    SPUR_TRY(auto environment, exported(options_, submitter_.environment));
-    if (!wanted.job_id) {
-        environment.push_back("SLURM_SUBMIT_DIR=" + submitter_.directory);
-        environment.push_back("SLURM_SUBMIT_HOST=" + submitter_.host);
+    std::uint32_t tasks = 0, nodes = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        SPUR_CHECK(fill_launch(parts[i], places[i].component, parts.size() > 1));
+        parts[i].launch.set_het_first_node(nodes);
+        tasks += parts[i].step.step().tasks();
+        nodes += static_cast<std::uint32_t>(parts[i].step.layout_size());
     }
-    environment.push_back(fmt::format("SLURM_PRIO_PROCESS={}", submitter_.nice));
-    environment.push_back(fmt::format("SRUN_DEBUG={}", 3 + options_.verbose - (options_.quiet ? 1 : 0)));
-    fill_launch(settings.launch, made, std::move(environment));
+    if (parts.size() > 1)
+        for (auto& part : parts) {
+            part.launch.set_het_tasks(tasks);
+            part.launch.set_het_nodes(nodes);
+        }
 
-    const auto tasks = made.step().tasks();
     const auto plan_of = [&](const std::string& text) {
         auto plan = step::stream_plan(text);
         if (plan.kind == Kind::one_task && plan.task >= tasks) plan.kind = Kind::local_file;
         return plan;
     };
     settings.input = plan_of(wanted.std_in);
-    settings.output = {plan_of(wanted.std_out), plan_of(wanted.std_err),          wanted.label,
-                       wanted.unbuffered,       options_.spec.open_mode_append(), tasks};
+    settings.output = {plan_of(wanted.std_out), plan_of(wanted.std_err),         wanted.label,
+                       wanted.unbuffered,       options.spec.open_mode_append(), tasks};
     const auto remote = [](const step::StreamPlan& plan) {
         return plan.kind == Kind::remote_files || plan.kind == Kind::none ? plan.pattern : std::string();
     };
-    settings.launch.set_std_in(remote(settings.input));
-    settings.launch.set_std_out(remote(settings.output.out));
-    settings.launch.set_std_err(wanted.std_err.empty() && settings.output.out.kind != Kind::one_task
+    for (auto& part : parts) {
+        part.launch.set_std_in(remote(settings.input));
+        part.launch.set_std_out(remote(settings.output.out));
+        part.launch.set_std_err(wanted.std_err.empty() && settings.output.out.kind != Kind::one_task
                                     ? remote(settings.output.out)
                                     : remote(settings.output.err));
-    settings.work_dir = options_.spec.work_dir();
-    settings.values = pattern_values(job, made.step());
+    }
+    settings.work_dir = options.spec.work_dir();
+    settings.values = pattern_values(job, parts.front().step.step());
 
     settings.pty = wanted.pty;
     if (wanted.pty) {
         if (const auto size = step::window_size(STDIN_FILENO)) {
-            settings.launch.set_pty(true);
-            settings.launch.mutable_window()->set_rows(size->rows);
-            settings.launch.mutable_window()->set_columns(size->columns);
+            auto& launch = parts.front().launch;
+            launch.set_pty(true);
+            launch.mutable_window()->set_rows(size->rows);
+            launch.mutable_window()->set_columns(size->columns);
         } else {
             console_.error("ioctl(TIOCGWINSZ): Inappropriate ioctl for device");
             console_.error("Not using a pseudo-terminal, disregarding --pty option");
@@ -279,9 +393,11 @@ Result<step::RunSettings> Srun::run_settings(const v1::Job& job, const v1::Creat
         }
     }
     if (wanted.multi_prog) {
-        SPUR_TRY(const auto text, whole_file(command_.front()));
-        SPUR_TRY(const auto lines, step::multi_prog_commands(text, tasks, command_.front()));
-        for (const auto& line : lines) settings.launch.add_multi_prog(line);
+        const auto& file = components_.front().command.front();
+        SPUR_TRY(const auto text, whole_file(file));
+        SPUR_TRY(const auto lines, step::multi_prog_commands(text, tasks, file));
+        for (auto& part : parts)
+            for (const auto& line : lines) part.launch.add_multi_prog(line);
     }
     settings.kill_on_bad_exit = wanted.kill_on_bad_exit.value_or(false);
     settings.forward_interrupt = wanted.disable_status;
@@ -297,24 +413,21 @@ int run_srun(Invocation& self) {
     if (split.outcome.end != ParseEnd::go_on) return leave(self.console, srun, split.outcome);
     auto read = read_components(srun, split.line, {}, true);
     if (read.outcome.end != ParseEnd::go_on) return leave(self.console, srun, read.outcome);
-    if (split.line.components.size() > 1) {
-        self.console.error("steps over several components (`:`) are not supported yet; run one srun for each");
-        return error_exit_code(1);
-    }
     auto& options = read.components.front();
-    if (!options.step.het_group.empty() && options.step.het_group != "0") {
-        self.console.error("--het-group={} is not supported yet", options.step.het_group);
-        return error_exit_code(1);
-    }
     if (split.line.command.empty()) {
         self.console.fatal("No command given to execute.");
         return error_exit_code(1);
     }
     if (options.quiet) self.console.quiet();
     const auto submitter = Submitter::here(self.words);
-    if (const auto completed = complete(srun, options, submitter); !completed) {
-        self.console.error_lines(completed.error().text);
-        return error_exit_code(1);
+    std::vector<Component> components;
+    for (std::size_t i = 0; i < read.components.size(); ++i) {
+        auto& component = read.components[i];
+        if (const auto completed = complete(srun, component, submitter); !completed) {
+            self.console.error_lines(completed.error().text);
+            return error_exit_code(1);
+        }
+        components.push_back({std::move(component), split.line.commands[i]});
     }
     auto session = Session::open(self.controller);
     if (!session) {
@@ -322,7 +435,7 @@ int run_srun(Invocation& self) {
         self.console.error("Unable to allocate resources: {}", session.error().text);
         return error_exit_code(1);
     }
-    return Srun(self, *session, std::move(options), std::move(split.line.command), submitter).run();
+    return Srun(self, *session, std::move(components), submitter).run();
 }
 
 }  // namespace spur::cli

@@ -90,6 +90,20 @@ Result<StepRequest> step_request(const submit::SubmitOptions& options, const v1:
     return out;
 }
 
+void adopt_size(submit::SubmitOptions& options, const v1::Job& job) {
+    auto& spec = options.spec;
+    const auto& own = job.spec();
+    const auto untyped = [&](const char* option) { return source_of(options, option) != Source::command_line; };
+    if (untyped("ntasks")) own.has_tasks() ? spec.set_tasks(own.tasks()) : spec.clear_tasks();
+    if (untyped("cpus-per-task"))
+        own.has_cpus_per_task() ? spec.set_cpus_per_task(own.cpus_per_task()) : spec.clear_cpus_per_task();
+    if (untyped("ntasks-per-node"))
+        own.has_tasks_per_node() ? spec.set_tasks_per_node(own.tasks_per_node()) : spec.clear_tasks_per_node();
+    if (!untyped("nodes")) return;
+    spec.clear_min_nodes();
+    spec.clear_max_nodes();
+}
+
 StreamPlan stream_plan(const std::string& text) {
     if (text.empty() || equal_nocase(text, "all")) return {};
     if (equal_nocase(text, "none")) return {StreamPlan::Kind::none, 0, text};

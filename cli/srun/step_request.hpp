@@ -18,6 +18,10 @@ struct StepRequest {
 Result<StepRequest> step_request(const submit::SubmitOptions& options, const v1::Job& job, bool own_allocation,
                                  const std::string& command);
 
+// A step in a component of a heterogeneous job: its size is that of the component unless it was typed. The variables
+// around us tell of the first component only.
+void adopt_size(submit::SubmitOptions& options, const v1::Job& job);
+
 // Where a stream of the tasks goes, as -i, -o and -e say it.
 struct StreamPlan {
     enum class Kind : std::uint8_t {

@@ -26,13 +26,23 @@ constexpr int forwarded[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGURG};
 
 }  // namespace
 
-StepRun::StepRun(Session& session, const Console& console, const v1::CreateStepReply& step, RunSettings settings)
+namespace {
+
+google::protobuf::RepeatedPtrField<v1::TaskLayout> whole_layout(const std::vector<StepPart>& parts) {
+    google::protobuf::RepeatedPtrField<v1::TaskLayout> layout;
+    for (const auto& part : parts) layout.MergeFrom(part.step.layout());
+    return layout;
+}
+
+}  // namespace
+
+StepRun::StepRun(Session& session, const Console& console, std::vector<StepPart> parts, RunSettings settings)
     : session_(session),
       console_(console),
-      step_id_(fmt::format("{}.{}", step.step().job_id(), step.step().step_id())),
-      step_(step),
+      step_id_(fmt::format("{}.{}", parts.front().step.step().job_id(), parts.front().step.step().step_id())),
+      parts_(std::move(parts)),
       settings_(std::move(settings)),
-      book_(step.layout()) {
+      book_(whole_layout(parts_)) {
     sigset_t signals;
     ::sigemptyset(&signals);
     for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH}) ::sigaddset(&signals, number);
@@ -48,31 +58,27 @@ StepRun::~StepRun() {
     if (owns_input_ && input_fd_ >= 0) ::close(input_fd_);
 }
 
+void StepRun::connect(const StepPart& part, const v1::TaskLayout& layout) {
+    Agent agent;
+    agent.node = layout.node();
+    agent.tasks.assign(layout.tasks().begin(), layout.tasks().end());
+    agents_.push_back(std::move(agent));
+    auto& added = agents_.back();
+    const auto endpoint = wire::Endpoint::parse(layout.addr(), wire::agent_port);
+    if (!endpoint) return lose(added, endpoint.error().text);
+    added.channel = std::make_unique<wire::Channel>(session_.agent_channel(*endpoint));
+    auto stream = added.channel->open("/spur.v1.Agent/RunStep", {.timeout = 10s, .idempotent = false, .metadata = {}});
+    if (!stream) return lose(added, stream.error().text);
+    added.stream.emplace(std::move(*stream));
+    v1::StepInput first;
+    *first.mutable_launch() = part.launch;
+    first.mutable_launch()->set_node(layout.node());
+    if (const auto sent = added.stream->write(first.SerializeAsString()); !sent) lose(added, sent.error().text);
+}
+
 void StepRun::connect() {
-    for (const auto& layout : step_.layout()) {
-        Agent agent;
-        agent.node = layout.node();
-        agent.tasks.assign(layout.tasks().begin(), layout.tasks().end());
-        agents_.push_back(std::move(agent));
-        auto& added = agents_.back();
-        const auto endpoint = wire::Endpoint::parse(layout.addr(), wire::agent_port);
-        if (!endpoint) {
-            lose(added, endpoint.error().text);
-            continue;
-        }
-        added.channel = std::make_unique<wire::Channel>(session_.agent_channel(*endpoint));
-        auto stream =
-            added.channel->open("/spur.v1.Agent/RunStep", {.timeout = 10s, .idempotent = false, .metadata = {}});
-        if (!stream) {
-            lose(added, stream.error().text);
-            continue;
-        }
-        added.stream.emplace(std::move(*stream));
-        v1::StepInput first;
-        *first.mutable_launch() = settings_.launch;
-        first.mutable_launch()->set_node(layout.node());
-        if (const auto sent = added.stream->write(first.SerializeAsString()); !sent) lose(added, sent.error().text);
-    }
+    for (const auto& part : parts_)
+        for (const auto& layout : part.step.layout()) connect(part, layout);
     if (settings_.input.kind == StreamPlan::Kind::one_task) end_input_of_others();
 }
 

@@ -15,8 +15,13 @@
 
 namespace spur::cli::step {
 
+// What runs in one component of the job: the whole step where there is only one.
+struct StepPart {
+    v1::CreateStepReply step;
+    v1::StepLaunch launch;  // for each of its agents; the node's name is filled in
+};
+
 struct RunSettings {
-    v1::StepLaunch launch;  // for every agent; the node's name is filled in
     StreamPlan input;
     TaskOutput::Settings output;
     std::string work_dir;
@@ -30,7 +35,7 @@ struct RunSettings {
 
 class StepRun {
 public:
-    StepRun(Session& session, const Console& console, const v1::CreateStepReply& step, RunSettings settings);
+    StepRun(Session& session, const Console& console, std::vector<StepPart> parts, RunSettings settings);
     ~StepRun();
 
     // Until every task has ended. The exit code is the book's.
@@ -48,6 +53,7 @@ private:
     };
 
     void connect();
+    void connect(const StepPart& part, const v1::TaskLayout& layout);
     void end_input_of_others();
     void open_input();
     [[nodiscard]] bool is_over() const;
@@ -70,7 +76,7 @@ private:
     Session& session_;
     const Console& console_;
     std::string step_id_;  // "12.0"
-    v1::CreateStepReply step_;
+    std::vector<StepPart> parts_;
     RunSettings settings_;
     TaskBook book_;
     std::optional<TaskOutput> output_;

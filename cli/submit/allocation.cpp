@@ -103,8 +103,13 @@ std::expected<v1::Job, int> allocate(Session& session, const Console& console, c
     const auto started = std::chrono::steady_clock::now();
     bool announced = false;
     SignalGuard guard(session, console, request, job);
+    const auto left = [&] {  // of the time --immediate gives
+        const auto limit = std::chrono::seconds(request.immediate_s.value_or(0));
+        const auto used = std::chrono::steady_clock::now() - started;
+        return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(limit - used), 1ms);
+    };
     for (auto wait = std::chrono::milliseconds(200);; wait = patience) {
-        const auto reply = await(session, job, wait);
+        const auto reply = await(session, job, request.immediate_s ? left() : wait);
         if (!reply && reply.error().code == ErrorCode::unavailable) {
             std::this_thread::sleep_for(500ms);  // a controller that restarts has kept the request
             continue;
@@ -118,9 +123,11 @@ std::expected<v1::Job, int> allocate(Session& session, const Console& console, c
         const auto waited = std::chrono::steady_clock::now() - started;
         if (request.immediate_s && waited >= std::chrono::seconds(*request.immediate_s)) {
             release(session, job, 0);
-            console.error("{}: Requested nodes are busy", request.failure_prefix);
+            console.error("Unable to allocate resources: Immediate execution impossible, insufficient priority");
+            if (request.tool == salloc) console.info("Job allocation {} has been revoked.", job);
             return std::unexpected(immediate_exit_code(1));
         }
+        if (request.immediate_s) continue;
         if (!announced && !request.quiet) {
             if (request.tool == salloc) console.info("Pending job allocation {}", job);
             console.info("job {} queued and waiting for resources", job);
@@ -226,6 +233,30 @@ std::vector<std::pair<std::string, std::string>> allocation_variables(const v1::
     text("SLURM_GPUS_PER_NODE", gpus(options.gpus_per_node));
     text("SLURM_GPUS_PER_SOCKET", gpus(spec.gres_per_socket()));
     text("SLURM_GPUS_PER_TASK", gpus(spec.gres_per_task()));
+    return variables;
+}
+
+std::vector<std::pair<std::string, std::string>> component_variables(const std::vector<v1::Job>& jobs,
+                                                                     const std::vector<SubmitOptions>& components,
+                                                                     const std::string& cluster,
+                                                                     const std::string& submit_dir,
+                                                                     const std::string& submit_host) {
+    std::vector<std::pair<std::string, std::string>> variables;
+    std::uint64_t tasks = 0;
+    for (std::size_t i = 0; i < std::min(jobs.size(), components.size()); ++i) {
+        tasks += task_count(jobs[i]);
+        for (const auto& [name, value] : allocation_variables(jobs[i], components[i], {}, {}, {}))
+            for (const auto* group : {"HET", "PACK"})
+                variables.emplace_back(fmt::format("{}_{}_GROUP_{}", name, group, i), value);
+    }
+    for (const auto* name : {"SLURM_HET_SIZE", "SLURM_PACK_SIZE"})
+        variables.emplace_back(name, fmt::format("{}", jobs.size()));
+    for (const auto* name : {"SLURM_NTASKS", "SLURM_NPROCS"}) variables.emplace_back(name, fmt::format("{}", tasks));
+    for (const auto* name : {"SLURM_JOB_ID", "SLURM_JOBID"})
+        variables.emplace_back(name, fmt::format("{}", jobs.front().id()));
+    variables.emplace_back("SLURM_CLUSTER_NAME", cluster);
+    variables.emplace_back("SLURM_SUBMIT_DIR", submit_dir);
+    variables.emplace_back("SLURM_SUBMIT_HOST", submit_host);
     return variables;
 }
 

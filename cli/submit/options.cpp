@@ -3,6 +3,7 @@
 
 #include "core/lexical.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace spur::cli::submit {
@@ -52,7 +53,53 @@ Source source_of(const SubmitOptions& options, std::string_view name) {
     return row < options.sources.size() ? options.sources[row] : Source::unset;
 }
 
-ParseOutcome apply_words(Tool tool, std::vector<std::string> words, Source source, SubmitOptions& options) {
+bool is_for_one_component(std::string_view option) {
+    static constexpr std::string_view names[] = {"constraint",
+                                                 "contiguous",
+                                                 "core-spec",
+                                                 "cores-per-socket",
+                                                 "cpus-per-gpu",
+                                                 "cpus-per-task",
+                                                 "exclusive",
+                                                 "gpu-bind",
+                                                 "gpus",
+                                                 "gpus-per-node",
+                                                 "gpus-per-socket",
+                                                 "gpus-per-task",
+                                                 "gres",
+                                                 "gres-flags",
+                                                 "licenses",
+                                                 "mail-type",
+                                                 "mail-user",
+                                                 "mem-per-cpu",
+                                                 "mem-per-gpu",
+                                                 "mincpus",
+                                                 "nodefile",
+                                                 "nodelist",
+                                                 "nodes",
+                                                 "ntasks",
+                                                 "ntasks-per-core",
+                                                 "ntasks-per-gpu",
+                                                 "ntasks-per-node",
+                                                 "ntasks-per-socket",
+                                                 "overcommit",
+                                                 "oversubscribe",
+                                                 "share",
+                                                 "sockets-per-node",
+                                                 "spread-job",
+                                                 "switches",
+                                                 "threads-per-core",
+                                                 "tmp",
+                                                 "use-min-nodes",
+                                                 "distribution",
+                                                 "extra-node-info"};
+    return std::ranges::find(names, option) != std::end(names);
+}
+
+namespace {
+
+ParseOutcome read_words(Tool tool, std::vector<std::string> words, Source source, SubmitOptions& options,
+                        bool inherited) {
     const auto rows = option_rows();
     std::vector<OptionShape> shapes;
     std::vector<std::size_t> row_of;
@@ -72,12 +119,23 @@ ParseOutcome apply_words(Tool tool, std::vector<std::string> words, Source sourc
         if (seen.row == row_of.size() + 1) return ParseOutcome::ended(ParseEnd::usage);
         if (seen.row == row_of.size() + 2) return ParseOutcome::ended(ParseEnd::version);
         const auto row = row_of[seen.row];
+        if (inherited && is_for_one_component(rows[row].name)) continue;
         if (const auto set = rows[row].set(options, seen.value); !set) return refused(set.error());
         remember(options, row, source);
     }
     ParseOutcome outcome;
     outcome.rest = std::move(parsed->rest);
     return outcome;
+}
+
+}  // namespace
+
+ParseOutcome apply_words(Tool tool, std::vector<std::string> words, Source source, SubmitOptions& options) {
+    return read_words(tool, std::move(words), source, options, false);
+}
+
+ParseOutcome inherit_words(Tool tool, std::vector<std::string> words, Source source, SubmitOptions& options) {
+    return read_words(tool, std::move(words), source, options, true);
 }
 
 ParseOutcome apply_environment(Tool tool, SubmitOptions& options) {

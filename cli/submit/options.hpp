@@ -116,7 +116,12 @@ struct ParseOutcome {
     }
 };
 
+// Options that describe the size and place of one component; the others hold for all that follow it as well.
+bool is_for_one_component(std::string_view option);
+
 ParseOutcome apply_words(Tool tool, std::vector<std::string> words, Source source, SubmitOptions& options);
+// The same for a component after the one the words were typed for: what is for one component only is left out.
+ParseOutcome inherit_words(Tool tool, std::vector<std::string> words, Source source, SubmitOptions& options);
 ParseOutcome apply_environment(Tool tool, SubmitOptions& options);
 
 // After the last source: options that exclude each other, and fields that several options make together.

@@ -83,7 +83,42 @@ Result<std::vector<std::vector<std::string>>> script_words(std::string_view scri
 
 }  // namespace
 
+namespace {
+
+// srun: every component may have a command of its own; one without has that of the component after it.
+SplitOutcome split_commands(const std::vector<std::string>& words) {
+    SplitOutcome result;
+    std::vector<std::vector<std::string>> pieces{{words.front()}};
+    bool ended = false;  // `--` ends the options: what follows is the command even if it is a colon
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        ended = ended || words[i] == "--";
+        const bool cuts = words[i] == ":" && i + 1 < words.size() && !ended;
+        if (cuts)
+            pieces.push_back({words.front()});
+        else
+            pieces.back().push_back(words[i]);
+    }
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        SubmitOptions scratch;
+        auto outcome = apply_words(srun, pieces[i], Source::command_line, i == 0 ? result.first : scratch);
+        if (outcome.end != ParseEnd::go_on) {
+            result.outcome = std::move(outcome);
+            return result;
+        }
+        const auto used = static_cast<std::ptrdiff_t>(pieces[i].size() - outcome.rest.size());
+        result.line.components.emplace_back(pieces[i].begin(), pieces[i].begin() + used);
+        result.line.commands.push_back(std::move(outcome.rest));
+    }
+    for (std::size_t i = pieces.size() - 1; i-- > 0;)
+        if (result.line.commands[i].empty()) result.line.commands[i] = result.line.commands[i + 1];
+    result.line.command = result.line.commands.front();
+    return result;
+}
+
+}  // namespace
+
 SplitOutcome split_command_line(Tool tool, const std::vector<std::string>& words) {
+    if (tool == srun) return split_commands(words);
     SplitOutcome result;
     auto rest = words;
     for (bool first = true;; first = false) {
@@ -93,6 +128,7 @@ SplitOutcome split_command_line(Tool tool, const std::vector<std::string>& words
             result.outcome = std::move(outcome);
             return result;
         }
+        if (!first && scratch.wrap) result.first.wrap = scratch.wrap;  // wherever it stands, it is the job's one script
         const auto used = rest.size() - outcome.rest.size();
         result.line.components.emplace_back(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(used));
         // `--` ends the options: what follows is the command even if it is a colon.
@@ -116,19 +152,22 @@ ComponentsOutcome read_components(Tool tool, const CommandLine& line, std::strin
     const auto count = std::max(scripted->size(), line.components.size());
     for (std::size_t i = 0; i < count; ++i) {
         SubmitOptions options;
-        const auto apply = [&](const std::vector<std::string>& words, Source source) {
-            auto outcome = apply_words(tool, words, source, options);
+        const auto apply = [&](const std::vector<std::string>& words, Source source, bool inherited = false) {
+            auto outcome =
+                inherited ? inherit_words(tool, words, source, options) : apply_words(tool, words, source, options);
             if (outcome.end == ParseEnd::go_on && source == Source::script && !outcome.rest.empty())
                 outcome = ParseOutcome::wrong(255, "Invalid directive found in batch script: " + outcome.rest.front());
             result.outcome = std::move(outcome);
             return result.outcome.end == ParseEnd::go_on;
         };
-        // Later components start from what the first one says.
-        if (!apply(scripted->front(), Source::script)) return result;
+        // Later components start from what the first one says, but for its size and place.
+        if (!apply(scripted->front(), Source::script, i > 0)) return result;
         if (i > 0 && i < scripted->size() && !apply((*scripted)[i], Source::script)) return result;
         result.outcome = apply_environment(tool, options);
         if (result.outcome.end != ParseEnd::go_on) return result;
-        if (!apply(line.components.front(), Source::command_line)) return result;
+        // One set of options on the command line is for every component of the script.
+        const bool for_first = i > 0 && line.components.size() > 1;
+        if (!apply(line.components.front(), Source::command_line, for_first)) return result;
         if (i > 0 && i < line.components.size() && !apply(line.components[i], Source::command_line)) return result;
         if (const auto settled = settle(tool, options); !settled) {
             result.outcome = ParseOutcome::wrong(1, settled.error().text, true);

@@ -14,6 +14,7 @@ namespace spur::cli::submit {
 struct CommandLine {
     std::vector<std::vector<std::string>> components;  // each begins with the program's name
     std::vector<std::string> command;                  // empty: none
+    std::vector<std::vector<std::string>> commands;    // srun: that of each component
 };
 struct SplitOutcome {
     ParseOutcome outcome;  // not go_on: leave

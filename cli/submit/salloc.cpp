@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -95,6 +96,17 @@ int run_command(const Console& console, const std::vector<std::string>& command)
     return child.wait();
 }
 
+// The job's components in order; just the job if they cannot be asked for.
+std::vector<v1::Job> components_of(Session& session, const v1::Job& job) {
+    v1::ListJobsRequest request;
+    request.add_ids(fmt::format("{}", job.id()));
+    const auto reply = session.call<v1::ListJobsReply>("ListJobs", request);
+    if (!reply || reply->jobs().empty()) return {job};
+    std::vector<v1::Job> jobs(reply->jobs().begin(), reply->jobs().end());
+    std::ranges::sort(jobs, {}, &v1::Job::het_offset);
+    return jobs;
+}
+
 }  // namespace
 
 int run_salloc(Invocation& self) {
@@ -130,15 +142,19 @@ int run_salloc(Invocation& self) {
     if (options.no_shell) return 0;
 
     const auto ping = session->call<v1::PingReply>("Ping", v1::PingRequest{});
-    for (const auto& [name, value] :
-         allocation_variables(*job, options, ping ? ping->cluster() : "", submitter.directory, submitter.host))
-        ::setenv(name.c_str(), value.c_str(), 1);
+    const auto cluster = ping ? ping->cluster() : std::string{};
+    auto variables = allocation_variables(*job, options, cluster, submitter.directory, submitter.host);
+    if (read.components.size() > 1)
+        variables = component_variables(components_of(*session, *job), read.components, cluster, submitter.directory,
+                                        submitter.host);
+    for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
     if (!options.chdir.empty() && ::chdir(options.chdir.c_str()) != 0)
         self.console.error("chdir({}): {}", options.chdir, std::strerror(errno));
 
     const int status = run_command(self.console, split.line.command.empty() ? shell() : split.line.command);
     self.console.info("Relinquishing job allocation {}", job->id());
     release(*session, job->id(), static_cast<std::uint32_t>(status));
+    if (read.components.size() > 1) self.console.info("Job allocation {} has been revoked.", job->id());
     return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 }
 

@@ -9,6 +9,7 @@
 #include <future>
 #include <stdexcept>
 
+#include "core/validate.hpp"
 #include "daemons/common/auth/plugin_auth.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/spurctld/config_items.hpp"
@@ -139,7 +140,9 @@ Result<void> Controller::serve() {
     engine_->observe(*watchers_);
     engine_->observe(*scheduler_);
     engine_->observe(*applier_);
-    service_ = std::make_unique<Service>(*engine_, *agents_, authority_, *watchers_, std::move(service_hooks));
+    what_if_ = std::make_unique<WhatIf>([this] { return open_more_policies(); });
+    service_ =
+        std::make_unique<Service>(*engine_, *agents_, authority_, *watchers_, *what_if_, std::move(service_hooks));
 
     wire::ServerOptions options;
     SPUR_TRY(options.listen, wire::Endpoint::parse(config_.controller.listen_addr));
@@ -161,15 +164,31 @@ void Controller::stop() {
     if (scheduler_) scheduler_->stop();
     if (watchers_) watchers_->stop();
     if (service_) service_->stop();
+    if (what_if_) what_if_->stop();
     if (engine_) engine_->stop();
     server_.reset();
     service_.reset();
+    what_if_.reset();
     scheduler_.reset();
     watchers_.reset();
     agents_.reset();
     applier_.reset();
     engine_.reset();
     plugins_.stop();
+}
+
+// A second set of instances for questions, which may be asked while the first set plans.
+Result<PolicyPlugins> Controller::open_more_policies() {
+    Config config;
+    {
+        const std::lock_guard lock{mutex_};
+        config = config_;
+    }
+    PolicyPlugins more;
+    SPUR_TRY(more.select, plugins_.open<daemon::SelectAxis>(config));
+    SPUR_TRY(more.priority, plugins_.open<daemon::PriorityAxis>(config));
+    SPUR_TRY(more.sched, plugins_.open<daemon::SchedAxis>(config));
+    return more;
 }
 
 ServiceHooks Controller::hooks() {

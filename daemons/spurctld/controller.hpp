@@ -16,6 +16,7 @@
 #include "daemons/spurctld/scheduler.hpp"
 #include "daemons/spurctld/service.hpp"
 #include "daemons/spurctld/watch.hpp"
+#include "daemons/spurctld/what_if.hpp"
 
 namespace spur::ctld {
 
@@ -42,6 +43,7 @@ private:
     static daemon::HostOptions host_options(const Config& config);
     Result<void> open_plugins();
     Result<void> serve();
+    Result<PolicyPlugins> open_more_policies();
     void apply_config_once_leading();
     ServiceHooks hooks();
     v1::PluginStatsReply plugin_stats() const;
@@ -62,6 +64,7 @@ private:
     std::unique_ptr<Agents> agents_;
     std::unique_ptr<WatchHub> watchers_;
     std::unique_ptr<Scheduler> scheduler_;
+    std::unique_ptr<WhatIf> what_if_;
     std::unique_ptr<Service> service_;
     std::unique_ptr<wire::RpcServer> server_;
 };

@@ -88,8 +88,11 @@ void paths_to_wire(const ReadModel& model, const Job& job, v1::Job& wire) {
 void times_to_wire(const Job& job, v1::Job& wire) {
     wire.set_submit_time(job.submit_time);
     wire.set_eligible_time(job.eligible_time);
-    wire.set_start_time(job.start_time);
-    wire.set_end_time(job.end_time);
+    auto start = job.start_time;
+    if (job.is_pending() && job.reason == Reason::begin_time) start = std::max(start, job.spec->begin.value_or(0));
+    wire.set_start_time(start);
+    const bool expected = job.is_pending() && start != 0 && job.time_limit_min != unlimited;
+    wire.set_end_time(expected ? start + std::int64_t{job.time_limit_min} * 60 : job.end_time);
     wire.set_suspend_time(job.suspend_time);
     wire.set_accrue_time(job.accrue_time);
     wire.set_preempt_time(job.preempt_time);
@@ -152,6 +155,15 @@ void share_to_wire(const ReadModel& model, const NodeShare& share, v1::NodeShare
     }
 }
 
+std::vector<std::shared_ptr<const Job>> het_components(const ReadModel& model, const Job& job) {
+    constexpr std::uint32_t most = 256;  // their ids follow each other, but for ids that were still in use
+    std::vector<std::shared_ptr<const Job>> found;
+    for (std::uint32_t i = 0; job.het_job && i < most; ++i)
+        if (const auto& other = model.jobs.get(job.het_job.value + i); other && other->het_job == job.het_job)
+            found.push_back(other);
+    return found;
+}
+
 void job_to_wire(const ReadModel& model, const Job& job, const JobDetail& detail, v1::Job& wire) {
     const auto& spec = *job.spec;
     wire.set_id(job.id.value);
@@ -180,6 +192,9 @@ void job_to_wire(const ReadModel& model, const Job& job, const JobDetail& detail
     wire.set_tres_requested(requested_tres(*model.directory, spec).str());
     if (job.allocation) {
         allocation_to_wire(model, job, wire);
+        // Without a number of its own, a job has a task for each node it has, also when it was made smaller.
+        if (!spec.tasks && job.resize_time != 0)
+            wire.set_task_count(wire.node_count() * spec.tasks_per_node.value_or(1));
     } else {
         wire.set_node_count(demand.min_nodes);
         wire.set_cpus(demand.min_cpus);
@@ -190,6 +205,9 @@ void job_to_wire(const ReadModel& model, const Job& job, const JobDetail& detail
     if (job.het_job) {
         wire.set_het_job_id(job.het_job.value);
         wire.set_het_offset(job.het_offset);
+        TaskSet set;
+        for (const auto& component : het_components(model, job)) set.insert(component->id.value);
+        wire.set_het_set(set.str());
     }
     if (job.failed_node.value != unlimited)
         if (const auto& node = model.nodes.get(job.failed_node.value)) wire.set_failed_node(node->name.str());

@@ -153,6 +153,8 @@ StepSpec step_spec_from_wire(const v1::CreateStepRequest& wire) {
     spec.exclusive = wire.exclusive();
     spec.overcommit = wire.overcommit();
     spec.interactive = wire.interactive();
+    if (wire.has_step_id()) spec.number = wire.step_id();
+    spec.first_task = wire.first_task();
     return spec;
 }
 

@@ -48,7 +48,7 @@ void job_launch(const ReadModel& model, const Job& job, v1::JobLaunch& wire) {
 
 v1::ControllerMessage launch_message(const ReadModel& model, const Job& job, std::size_t index) {
     v1::ControllerMessage message;
-    const bool runs_script = index == 0 && job.spec->kind == JobKind::batch;
+    const bool runs_script = index == 0 && job.spec->kind == JobKind::batch && job.het_offset == 0;
     auto& wire = runs_script ? *message.mutable_launch()->mutable_job() : *message.mutable_start()->mutable_job();
     job_launch(model, job, wire);
     wire.set_node_index(static_cast<std::uint32_t>(index));
@@ -57,6 +57,8 @@ v1::ControllerMessage launch_message(const ReadModel& model, const Job& job, std
 
     // Only the script's environment speaks of the other nodes; a thousand nodes need not hear of each other.
     for (const auto& share : job.allocation->shares) share_to_wire(model, share, *wire.add_shares());
+    for (const auto& component : het_components(model, job))
+        job_to_wire(model, *component, bare, *wire.add_components());
     auto& batch = *message.mutable_launch();
     batch.set_script(job.spec->script.str());
     for (const auto& argument : job.spec->argv) batch.add_argv(argument.str());

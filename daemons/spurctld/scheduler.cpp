@@ -173,7 +173,7 @@ void Scheduler::carry_out(CycleOutcome outcome, const std::stop_token& stop) {
     progress->left = starts.size();
     for (auto& start : starts)
         engine_.propose(std::move(start), [this, progress](const Result<Events>& result) {
-            // Ordinary: the cluster moved on while the plan was made.
+            // Ordinary: the cluster moved on while the plan was made, or the plan's own starts used up a limit.
             const bool ordinary =
                 !result && (result.error().code == ErrorCode::conflict || result.error().code == ErrorCode::limit);
             if (ordinary)

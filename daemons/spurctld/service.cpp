@@ -19,11 +19,13 @@ wire::Metadata ask_again() {
 
 struct Service::Background : BackgroundWorker {};
 
-Service::Service(Engine& engine, Agents& agents, Authority& authority, WatchHub& watchers, ServiceHooks hooks)
+Service::Service(Engine& engine, Agents& agents, Authority& authority, WatchHub& watchers, WhatIf& what_if,
+                 ServiceHooks hooks)
     : engine_{engine},
       agents_{agents},
       authority_{authority},
       watchers_{watchers},
+      what_if_{what_if},
       hooks_{std::move(hooks)},
       background_{std::make_unique<Background>()} {}
 
@@ -62,6 +64,7 @@ void Service::register_all(wire::RpcServer& server) {
     unary("FinishStep", &Service::finish_step);
     unary("ReleaseAllocation", &Service::release_allocation);
     unary("Membership", &Service::membership);
+    unary("Explain", &Service::explain);
     unary("ListAccounts", &Service::list_accounts);
     unary("EditAccounts", &Service::edit_accounts);
     unary("ListShares", &Service::list_shares);

@@ -14,6 +14,7 @@
 #include "daemons/spurctld/authority.hpp"
 #include "daemons/spurctld/engine.hpp"
 #include "daemons/spurctld/watch.hpp"
+#include "daemons/spurctld/what_if.hpp"
 #include "spur/v1/controller.pb.h"
 
 namespace spur::ctld {
@@ -37,7 +38,8 @@ struct ServiceHooks {
 
 class Service {
 public:
-    Service(Engine& engine, Agents& agents, Authority& authority, WatchHub& watchers, ServiceHooks hooks);
+    Service(Engine& engine, Agents& agents, Authority& authority, WatchHub& watchers, WhatIf& what_if,
+            ServiceHooks hooks);
     ~Service();
     void register_all(wire::RpcServer& server);
     void stop();  // answers everything that waits
@@ -47,6 +49,7 @@ private:
 
     // service_jobs.cpp
     void submit(const Call& call);
+    void test_submission(const Call& call, const SubmitJob& command);  // --test-only
     void list_jobs(const Call& call);
     void get_script(const Call& call);
     void signal_jobs(const Call& call);
@@ -63,6 +66,8 @@ private:
     void create_step(const Call& call);
     void finish_step(const Call& call);
     void release_allocation(const Call& call);
+    // service_why.cpp
+    void explain(const Call& call);
     // service_admin.cpp
     void ping(const Call& call);
     void get_config(const Call& call);
@@ -101,6 +106,7 @@ private:
     Agents& agents_;
     Authority& authority_;
     WatchHub& watchers_;
+    WhatIf& what_if_;
     ServiceHooks hooks_;
     std::unique_ptr<Background> background_;
 };

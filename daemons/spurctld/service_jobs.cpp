@@ -57,6 +57,15 @@ Result<std::vector<JobSpec>> specs_of(const v1::SubmitRequest& request, const Ac
     return specs;
 }
 
+// This record and no other: the id alone of an array's record would mean all its tasks.
+JobRef own_ref(const Job& job) {
+    JobRef ref;
+    ref.job = job.array_job ? job.array_job.value : job.het_job ? job.het_job.value : job.id.value;
+    if (job.array_pending) ref.tasks = *job.array_pending;
+    if (job.array_task) ref.tasks.insert(*job.array_task);
+    return ref;
+}
+
 }  // namespace
 
 void Service::submit(const Call& call) {
@@ -80,15 +89,7 @@ void Service::submit(const Call& call) {
             if (!valid) return refuse(call, valid.error());
             command.components.push_back(std::move(*valid));
         }
-        if (test_only) {
-            v1::SubmitReply reply;
-            const auto demand = demand_of(command.components.front());
-            reply.set_expected_start(now);
-            reply.set_cpus(demand.min_cpus);
-            if (!command.components.front().partitions.empty())
-                reply.set_partition(command.components.front().partitions.front().str());
-            return call.reply_with(reply);
-        }
+        if (test_only) return test_submission(call, command);
         change(call, std::move(command), [](const Events& events) {
             v1::SubmitReply reply;
             for (const auto& event : events)
@@ -98,6 +99,40 @@ void Service::submit(const Call& call) {
                 }
             return reply.SerializeAsString();
         });
+    });
+}
+
+// [engine thread] What would become of it, asked of the plugins elsewhere.
+void Service::test_submission(const Call& call, const SubmitJob& command) {
+    const auto& cluster = engine_.cluster();
+    const auto& spec = command.components.front();
+    Job job;
+    job.id = cluster.next_job_id();
+    job.submit_time = job.eligible_time = job.accrue_time = cluster.now();
+    job.time_limit_min = spec.time_limit_min.value_or(unlimited);
+    if (const auto* partition = cluster.find_partition(spec.partitions.front()); partition && !spec.time_limit_min)
+        job.time_limit_min = partition->default_time_min ? partition->default_time_min : partition->max_time_min;
+    job.priority = spec.priority.value_or(1);
+    job.priority_set = spec.priority.value_or(0) != 0;
+    if (const auto* association = cluster.find_association(spec.account, spec.user_name, spec.partitions.front()))
+        job.association = association->id;
+    job.spec = std::make_shared<JobSpec>(spec);
+    const auto model = engine_.model();
+    while (model->jobs.get(job.id.value)) ++job.id.value;  // an id that went round
+    what_if_.ask([this, call, job, model] {
+        const auto now = static_cast<UnixSeconds>(::time(nullptr));
+        const auto forecast = what_if_.forecast(*model, job, now);
+        if (!forecast) return refuse(call, forecast.error());
+        if (forecast->reason == Reason::bad_constraints || forecast->reason == Reason::partition_config)
+            return refuse(call, {ErrorCode::invalid, std::string{refusal::node_config}});
+        v1::SubmitReply reply;
+        reply.set_job_id(job.id.value);
+        reply.set_expected_start(std::max(forecast->start, job.spec->begin.value_or(0)));
+        if (forecast->start == 0) reply.set_expected_start(0);
+        reply.set_expected_nodes(forecast->nodes);
+        reply.set_cpus(forecast->cpus ? forecast->cpus : demand_of(*job.spec).min_cpus);
+        reply.set_partition(forecast->partition.empty() ? job.spec->partitions.front().str() : forecast->partition);
+        call.reply_with(reply);
     });
 }
 
@@ -189,9 +224,11 @@ void Service::signal_jobs(const Call& call) {
     if (request->ids().empty() && (filtered || request->with_filters()))
         for (const auto& job : *selected) {
             if (!who.is_operator() && job->spec->uid != who.uid) continue;
-            JobRef ref;
-            ref.job = job->id.value;
-            commands.push_back({job->display_id(), command_for(ref)});
+            if (job->het_job && std::ranges::any_of(*selected, [&](const auto& other) {
+                    return other->het_job == job->het_job && other->het_offset < job->het_offset;
+                }))
+                continue;  // named by the first of its components that is meant
+            commands.push_back({job->display_id(), command_for(own_ref(*job))});
         }
     change_jobs(call, std::move(commands));
 }
@@ -220,7 +257,8 @@ void Service::update_jobs(const Call& call) {
             case Request::REQUEUE:
                 return RequeueJob{.job = ref, .actor = who};
             case Request::REQUEUE_HOLD:
-                return RequeueJob{.job = ref, .actor = who, .hold = true};
+                return RequeueJob{
+                    .job = ref, .actor = who, .hold = true, .special_exit = request->changes().contains("state")};
             case Request::SUSPEND:
                 return SuspendJob{ref, who};
             case Request::RESUME:

@@ -7,6 +7,7 @@
 
 #include "core/hostlist.hpp"
 #include "core/quantity.hpp"
+#include "core/refusal.hpp"
 #include "core/timefmt.hpp"
 
 namespace spur::ctld {
@@ -126,6 +127,16 @@ Result<void> set_node_count(JobChanges& changes, Value text) {
     return {};
 }
 
+// "1@5": at most one switch, wait five minutes for that.
+Result<void> set_switches(JobChanges& changes, Value text) {
+    const auto at = text.find('@');
+    SPUR_TRY(changes.switches, number32("Switches", text.substr(0, at)));
+    if (at == std::string::npos) return {};
+    SPUR_TRY(const auto minutes, parse_limit_min(text.substr(at + 1)));
+    changes.switches_wait_s = minutes == unlimited ? unlimited : minutes * 60;
+    return {};
+}
+
 const Table<JobChanges>& plain_job_settings() {
     static const Table<JobChanges> table{
         SPUR_SET_TEXT("jobname", name),
@@ -160,7 +171,22 @@ const Table<JobChanges>& plain_job_settings() {
         SPUR_SET_COUNT("mincpusnode", min_cpus_per_node),
         SPUR_SET_COUNT("arraytaskthrottle", array_limit),
         SPUR_SET_COUNT("corespec", core_spec),
-        SPUR_SET_COUNT("switches", switches),
+        SPUR_SET_COUNT("reqsockets", sockets_per_node),
+        SPUR_SET_COUNT("reqcores", cores_per_socket),
+        SPUR_SET_COUNT("reqthreads", threads_per_core),
+        SPUR_SET_COUNT("mailtype", mail_type),
+        {"switches", set_switches},
+        {"delayboot",
+         [](JobChanges& changes, Value v) -> Result<void> {
+             SPUR_TRY(const auto minutes, parse_limit_min(v));
+             changes.delay_boot_s = minutes == unlimited ? unlimited : minutes * 60;
+             return {};
+         }},
+        {"resetaccruetime",
+         [](JobChanges& changes, Value) -> Result<void> {
+             changes.reset_accrue_time = true;
+             return {};
+         }},
         SPUR_SET_MIB("minmemorynode", mem_per_node_mib),
         SPUR_SET_MIB("minmemorycpu", mem_per_cpu_mib),
         SPUR_SET_MIB("mintmpdisknode", min_tmp_mib),
@@ -271,7 +297,7 @@ Result<JobChanges> job_changes(const Settings& settings, const Job& job, const R
         table["numnodes"] = [&](JobChanges& c, Value v) -> Result<void> {
             SPUR_TRY(const auto count, NodeCount::parse(v));
             const auto& shares = job.allocation->shares;
-            if (count.min > shares.size()) return fail(ErrorCode::invalid, "a running job can only be made smaller");
+            if (count.min > shares.size()) return fail(ErrorCode::invalid, "{}", refusal::not_supported);
             std::vector<NodeId> keep;
             for (std::size_t i = 0; i < count.min; ++i) keep.push_back(shares[i].node);
             c.keep_nodes = std::move(keep);
@@ -332,6 +358,21 @@ Result<Partition> changed_partition(Partition partition, const Settings& setting
         SPUR_SET_MIB("defmempernode", default_mem_per_node_mib),
         SPUR_SET_MIB("maxmempercpu", max_mem_per_cpu_mib),
         SPUR_SET_MIB("maxmempernode", max_mem_per_node_mib),
+        {"preemptmode",
+         [](Partition& p, Value v) -> Result<void> {
+             static const std::map<std::string, PreemptMode, std::less<>> modes{{"OFF", PreemptMode::off},
+                                                                                {"CANCEL", PreemptMode::cancel},
+                                                                                {"REQUEUE", PreemptMode::requeue},
+                                                                                {"SUSPEND", PreemptMode::suspend},
+                                                                                {"GANG", PreemptMode::gang}};
+             std::string upper{v};
+             for (auto& letter : upper) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+             const auto mode = modes.find(upper);
+             if (mode == modes.end())
+                 return fail(ErrorCode::invalid, "PreemptMode={} is not OFF, CANCEL, REQUEUE, SUSPEND or GANG", v);
+             p.preempt_mode = mode->second;
+             return {};
+         }},
         {"prioritytier",
          [](Partition& p, Value v) -> Result<void> {
              SPUR_TRY(const auto tier, number32("PriorityTier", v));
@@ -374,67 +415,6 @@ Result<Partition> changed_partition(Partition partition, const Settings& setting
     };
     SPUR_CHECK(apply_all(table, settings, partition, "partition"));
     return partition;
-}
-
-Result<Reservation> changed_reservation(Reservation reservation, const Settings& settings, const ReadModel& model,
-                                        UnixSeconds now, bool create) {
-    std::optional<std::uint32_t> duration_min;
-    Table<Reservation> table{
-        SPUR_SET_TEXT("features", features),   SPUR_SET_TEXT("partitionname", partition),
-        SPUR_SET_TEXT("partition", partition), SPUR_SET_LIST("users", users),
-        SPUR_SET_LIST("user", users),          SPUR_SET_LIST("accounts", accounts),
-        SPUR_SET_LIST("account", accounts),    SPUR_SET_TEXT("comment", comment),
-        SPUR_SET_COUNT("corecnt", core_count),
-    };
-    table["starttime"] = [&](Reservation& r, Value v) -> Result<void> {
-        SPUR_TRY(r.start_time, parse_time(v, now));
-        return {};
-    };
-    table["endtime"] = [&](Reservation& r, Value v) -> Result<void> {
-        SPUR_TRY(r.end_time, parse_time(v, now));
-        return {};
-    };
-    table["duration"] = [&](Reservation&, Value v) -> Result<void> {
-        SPUR_TRY(duration_min, parse_limit_min(v));
-        return {};
-    };
-    table["flags"] = [](Reservation& r, Value v) -> Result<void> {
-        SPUR_TRY(r.flags, parse_reservation_flags(v));
-        return {};
-    };
-    table["nodes"] = [&](Reservation& r, Value v) -> Result<void> {
-        SPUR_TRY(r.nodes, node_ids(v, model));
-        if (v != "ALL") r.flags |= reservation_flag::spec_nodes;
-        return {};
-    };
-    table["nodecnt"] = [&](Reservation& r, Value v) -> Result<void> {
-        SPUR_TRY(const auto wanted, NodeCount::parse(v));
-        for (const auto& [name, id] : *model.node_ids) {
-            const auto& node = model.nodes.get(id.value);
-            if (r.nodes.size() < wanted.min && node && node->is_available()) r.nodes.push_back(id);
-        }
-        if (r.nodes.size() < wanted.min) return fail(ErrorCode::conflict, "Requested nodes are busy");
-        std::ranges::sort(r.nodes);
-        return {};
-    };
-    table["licenses"] = [](Reservation& r, Value v) -> Result<void> {
-        for (const auto& item : split(v)) {
-            const auto text = item.view();
-            const auto colon = text.find_first_of(":=");
-            SPUR_TRY(const auto count, colon == std::string_view::npos ? Result<std::uint32_t>{1}
-                                                                       : number32("Licenses", text.substr(colon + 1)));
-            r.licenses.push_back({Text{text.substr(0, colon)}, count});
-        }
-        return {};
-    };
-    SPUR_CHECK(apply_all(table, settings, reservation, "reservation"));
-    if (create && reservation.start_time == 0) reservation.start_time = now;
-    if (duration_min)
-        reservation.end_time = *duration_min == unlimited ? reservation.start_time + 365LL * 86'400
-                                                          : reservation.start_time + std::int64_t{*duration_min} * 60;
-    if (reservation.end_time <= reservation.start_time)
-        return fail(ErrorCode::invalid, "Time specification: give EndTime or Duration, after StartTime");
-    return reservation;
 }
 
 }  // namespace spur::ctld

@@ -85,8 +85,10 @@ std::string gpus_of(std::string_view gres) {
 // ---- what every part of a job sees ---------------------------------------------------------------------------------
 
 void add_identity(Builder& out, const v1::JobLaunch& launch, const NodeFacts& facts) {
-    out.set("SLURM_JOB_ID", launch.job_id());
-    out.set("SLURM_JOBID", launch.job_id());
+    // Every component of a heterogeneous job goes by the id of the first.
+    const auto id = launch.job().het_job_id() != 0 ? launch.job().het_job_id() : launch.job_id();
+    out.set("SLURM_JOB_ID", id);
+    out.set("SLURM_JOBID", id);
     out.set("SLURM_JOB_UID", launch.uid());
     out.set("SLURM_JOB_GID", launch.gid());
     out.set("SLURM_JOB_USER", launch.user_name());
@@ -167,6 +169,36 @@ void add_request(Builder& out, const v1::JobSpec& spec, const v1::JobLaunch& lau
     }
 }
 
+// What a script of a heterogeneous job is told about each component, under both names that Slurm has had for them.
+void add_components(Builder& out, const v1::JobLaunch& launch) {
+    if (launch.components().empty()) return;
+    out.set("SLURM_HET_SIZE", launch.components_size());
+    out.set("SLURM_PACK_SIZE", launch.components_size());
+    for (int i = 0; i < launch.components_size(); ++i) {
+        v1::JobLaunch part;
+        *part.mutable_job() = launch.components(i);
+        *part.mutable_shares() = launch.components(i).shares();
+        const auto& job = part.job();
+        Builder own;
+        own.set("SLURM_JOB_ID", job.id());
+        own.set("SLURM_JOB_NAME", job.spec().name());
+        own.set_if("SLURM_JOB_PARTITION", job.partition());
+        own.set_if("SLURM_JOB_ACCOUNT", job.account());
+        own.set_if("SLURM_JOB_QOS", job.qos());
+        own.set("SLURM_JOB_NODELIST", job.node_list());
+        own.set("SLURM_JOB_NUM_NODES", std::max(job.node_count(), 1U));
+        own.set("SLURM_JOB_CPUS_PER_NODE", compress_counts(cpus_per_node(part)));
+        own.set("SLURM_TASKS_PER_NODE", compress_counts(tasks_per_node(part)));
+        add_request(own, job.spec(), part);
+        for (const auto& variable : own.take()) {
+            const auto equals = variable.find('=');
+            for (const auto* group : {"HET", "PACK"})
+                out.set(fmt::format("{}_{}_GROUP_{}", variable.substr(0, equals), group, i),
+                        variable.substr(equals + 1));
+        }
+    }
+}
+
 std::pair<std::string, std::string> host_and_port(const std::string& address) {
     const auto colon = address.rfind(':');
     if (colon == std::string::npos) return {address, {}};
@@ -190,10 +222,12 @@ void add_step(Builder& out, const StepView& view) {
     out.set("SLURM_STEP_NUM_TASKS", step.tasks());
     out.set("SLURM_STEP_TASKS_PER_NODE", compress_counts(counts));
     out.set("SLURM_TASKS_PER_NODE", compress_counts(counts));
-    out.set("SLURM_NNODES", counts.size());
-    out.set("SLURM_NTASKS", step.tasks());
-    out.set("SLURM_NPROCS", step.tasks());
-    out.set("SLURM_NODEID", view.node);
+    // Over several components nodes and tasks are counted through.
+    const auto& whole = view.launch;
+    out.set("SLURM_NNODES", whole.het_tasks() != 0 ? whole.het_nodes() : static_cast<std::uint32_t>(counts.size()));
+    out.set("SLURM_NTASKS", whole.het_tasks() != 0 ? whole.het_tasks() : step.tasks());
+    out.set("SLURM_NPROCS", whole.het_tasks() != 0 ? whole.het_tasks() : step.tasks());
+    out.set("SLURM_NODEID", whole.het_first_node() + static_cast<std::uint32_t>(view.node));
     out.set("SLURM_GTIDS", join({layout.tasks().begin(), layout.tasks().end()}));
 }
 
@@ -262,6 +296,7 @@ Variables batch_environment(const v1::LaunchBatch& batch, const NodeFacts& facts
     add_place(out, launch, facts);
     add_request(out, launch.job().spec(), launch);
     add_array(out, launch.job());
+    add_components(out, launch);
     out.set("ENVIRONMENT", "BATCH");
     out.set("HOSTNAME", facts.node);
     out.set("SLURM_CPUS_ON_NODE", launch.share().cpus());

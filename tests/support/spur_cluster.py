@@ -142,9 +142,10 @@ class Agent(Daemon):
 
 
 class Cluster:
-    """The whole. `settings` adds lines to the configuration by section: {"jobs": 'kill_wait = 1'}."""
+    """The whole. `settings` adds lines to the configuration by section: {"jobs": 'kill_wait = 1'}; `policies` names plugins that are
+    to be used instead of the usual ones: {"sched": "fifo"}; `node_lines` are added to the nodes: 'gres = ["gpu:2"]'."""
 
-    def __init__(self, nodes=2, cpus=2, settings=None, controllers=1, partitions="", auth=None, wait=True, node_lines=""):
+    def __init__(self, nodes=2, cpus=2, settings=None, controllers=1, partitions="", auth=None, wait=True, policies=None, node_lines=""):
         if not BUILD:
             raise RuntimeError("SPUR_BUILD_DIR does not say which build to test")
         self.dir = tempfile.mkdtemp(prefix="spur-system-")
@@ -160,6 +161,7 @@ class Cluster:
         self.controllers = [Controller(self, i, free_port(above=100)) for i in range(1, controllers + 1)]
         self.agents = {f"n{i}": Agent(self, f"n{i}") for i in range(1, nodes + 1)}
         self.wait = wait
+        self.policies = dict(policies or {})
 
     # ---- life -------------------------------------------------------------------------------------------------------
 
@@ -241,8 +243,9 @@ class Cluster:
             hosts = "hosts = [" + ", ".join(f'"{c.address}"' for c in self.controllers) + "]\n"
         sections = {
             "controller": f'listen_addr = "{controller.address}"\nstate_dir = "{controller.folder}/state"\n{hosts}',
-            "scheduler": "",
-            "plugins": f'dirs = ["{BUILD}/lib/spur"]\npriority = "priority/basic"\ncgroup = "cgroup/none"\n',
+            "scheduler": f'plugin = "{self.policies["sched"]}"\n' if "sched" in self.policies else "",
+            "plugins": f'dirs = ["{BUILD}/lib/spur"]\npriority = "priority/basic"\ncgroup = "cgroup/none"\n' +
+                       (f'select = "select/{self.policies["select"]}"\n' if "select" in self.policies else ""),
             "auth": self.auth or f'key_file = "{self.dir}/auth.key"\n',
             "agent": "heartbeat_secs = 1\n",
             "jobs": "kill_wait = 1\n",

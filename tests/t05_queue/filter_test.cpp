@@ -1,4 +1,5 @@
 // Which jobs squeue shows.
+#include "cli/common/job_text.hpp"
 #include "cli/squeue/query.hpp"
 #include "core/job.hpp"
 #include "tests/support/queue_fixture.hpp"
@@ -113,6 +114,27 @@ TEST(T05Queue, TheArrayOptionShowsATaskALine) {
     query.split_arrays = true;
     EXPECT_EQ(split_arrays({&record}, query).size(), 4U);
     EXPECT_EQ(split_arrays({&record}, Query{}).size(), 1U);
+}
+
+TEST(T05Queue, WaitingTasksThatLeftTheirArrayAreShownInItsLineWithTheReasonsOfAll) {
+    auto record = array_record(4, "4-6");
+    record.set_array_limit(2);
+    auto held = pending_job(5);
+    held.set_array_job_id(4);
+    held.set_array_task_id(1);
+    held.set_reason("JobHeldUser");
+    auto alike = held;
+    alike.set_array_task_id(9);
+    auto running = running_job(7, "n1");
+    running.set_array_job_id(4);
+    running.set_array_task_id(3);
+    const auto rows = merge_waiting_tasks({&record, &held, &alike, &running});
+    ASSERT_EQ(rows.size(), 2U);
+    EXPECT_EQ(job_id_text(rows[0], 64), "4_[1,4-6,9]");
+    EXPECT_EQ(reason_text(rows[0]), "Resources,JobHeldUser");
+    EXPECT_EQ(job_id_text(rows[1], 64), "4_3");
+    EXPECT_TRUE(merge_waiting_tasks({&record, &running}).empty()) << "nothing to merge";
+    EXPECT_TRUE(merge_waiting_tasks({&held, &running}).empty()) << "no record to merge into";
 }
 
 TEST(T05Queue, ComponentsOfAHeterogeneousJobAreFoundByTheLeaderAndByOffset) {

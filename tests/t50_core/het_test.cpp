@@ -67,6 +67,42 @@ TEST_F(T50Het, CancellingTheLeaderCancelsAll) {
     EXPECT_EQ(job(second).state, JobState::cancelled);
 }
 
+TEST_F(T50Het, OnlyTheFirstRunsTheScript) {
+    ASSERT_TRUE(start());
+    EXPECT_NE(b.cluster().find_step({leader, StepId{step_batch}}), nullptr);
+    EXPECT_EQ(b.cluster().find_step({second, StepId{step_batch}}), nullptr);
+}
+
+TEST_F(T50Het, AWaitingComponentIsNotCancelledByItselfButARunningOneMayBeGivenUp) {
+    const auto refused = b.apply(CancelJob{ref(second), Actor::root()});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().text, "Operation not permitted on individual component of heterogeneous job");
+    ASSERT_TRUE(start());
+    b.must(CancelJob{ref(second), Actor::root()});
+    EXPECT_EQ(job(second).state, JobState::cancelled);
+    EXPECT_TRUE(job(leader).is_running());
+    b.must(CancelJob{{.job = leader.value, .component = 0}, Actor::root()});
+    EXPECT_EQ(job(leader).state, JobState::cancelled);
+}
+
+TEST_F(T50Het, ComponentsNumberTheirStepsTogether) {
+    ASSERT_TRUE(start());
+    const auto step = [&](JobId id, std::optional<StepId> number) {
+        CreateStep command{.job = id, .attempt = 1, .id = number, .tasks = 1, .overlap = true};
+        command.shares = {job(id).allocation->shares.front()};
+        command.task_ids = {{0}};
+        command.actor = Actor::root();
+        for (const auto& event : b.must(command))
+            if (const auto* begun = std::get_if<StepStarted>(&event)) return begun->step.step.value;
+        return UINT32_MAX;
+    };
+    EXPECT_EQ(step(leader, {}), 0U);
+    EXPECT_EQ(step(second, {}), 1U);
+    EXPECT_EQ(step(leader, {}), 2U);
+    EXPECT_EQ(step(second, StepId{2}), 2U) << "the same step in another component";
+    EXPECT_EQ(step(leader, {}), 3U);
+}
+
 TEST(T50Resize, AJobShrinksToTheNodesItKeeps) {
     ClusterBuilder b;
     b.nodes("n[1-3]", cpus(4)).running("a", on("n[1-3]"));
@@ -100,6 +136,47 @@ TEST(T50Preempt, EachModeEndsInItsOwnWay) {
     EXPECT_EQ(preempted(PreemptMode::cancel), JobState::preempted);
     EXPECT_EQ(preempted(PreemptMode::requeue), JobState::pending);
     EXPECT_EQ(preempted(PreemptMode::suspend), JobState::suspended);
+}
+
+TEST(T50Preempt, AJobWithATimeOfGraceIsWarnedFirstAndEndedAfterwards) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).partition("low", "ALL", [](Partition& part) {
+        part.grace_time_s = 60;
+        part.preempt_mode = PreemptMode::requeue;
+    });
+    b.running("a", on("n1"), spec([](JobSpec& job) { job.partitions = {"low"}; }));
+    std::vector<std::uint32_t> signals;
+    for (const auto& event : b.must(PreemptJob{b.id("a"), 1, PreemptMode::requeue, JobId{9}}))
+        if (const auto* sent = std::get_if<JobSignalled>(&event)) signals.push_back(sent->signal);
+    EXPECT_EQ(signals, (std::vector<std::uint32_t>{18, 15}));
+    EXPECT_TRUE(b.job("a").is_running());
+    EXPECT_FALSE(b.apply(PreemptJob{b.id("a"), 1, PreemptMode::requeue, JobId{9}})) << "once is enough";
+    b.at(59).must(Tick{});
+    EXPECT_TRUE(b.job("a").is_running());
+    b.at(60).must(Tick{});
+    b.clean_up(b.id("a"));
+    EXPECT_TRUE(b.job("a").is_pending());
+}
+
+TEST(T50Preempt, OneThatDiesOfTheWarningWasPreempted) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).partition("low", "ALL", [](Partition& part) { part.grace_time_s = 60; });
+    b.running("a", on("n1"), spec([](JobSpec& job) { job.partitions = {"low"}; }));
+    b.must(PreemptJob{b.id("a"), 1, PreemptMode::cancel, JobId{9}});
+    b.must(FinishJob{.job = b.id("a"), .attempt = 1, .exit_status = 15});
+    EXPECT_EQ(b.job("a").state, JobState::preempted);
+}
+
+TEST(T50Preempt, OneThatWasPutAsideGoesOnWhenTheOtherHasEnded) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).running("a", on("n1"));
+    b.must(PreemptJob{b.id("a"), 1, PreemptMode::suspend, JobId{9}});
+    b.pending("urgent");
+    ASSERT_TRUE(b.start_on(b.id("urgent"), "n1"));
+    EXPECT_EQ(b.job("a").state, JobState::suspended);
+    b.finish(b.id("urgent"));
+    EXPECT_TRUE(b.job("a").is_running());
+    EXPECT_EQ(b.job("a").preempt_time, 0);
 }
 
 TEST(T50Start, LicensesAreCounted) {

@@ -93,14 +93,17 @@ TEST(T50Reservations, NodesShowThatTheyAreReserved) {
     EXPECT_TRUE(b.cluster().reservations().empty());
 }
 
-TEST(T50Reservations, WaitingJobsOfADeletedOneAreHeld) {
+TEST(T50Reservations, WaitingJobsOfOneThatIsOverAreHeld) {
     ClusterBuilder b;
     b.nodes("n1", cpus(4)).cluster();
     auto entry = wanted(b, "n1", 100, 200);
     entry.name = "lab";
     b.must(EditReservation{Edit::create, entry, Actor::root()});
     b.pending("a", reserved("lab"));
-    b.must(EditReservation{Edit::remove, entry, Actor::root()});
+    const auto refused = b.apply(EditReservation{Edit::remove, entry, Actor::root()});
+    ASSERT_FALSE(refused) << "a job waits for it";
+    EXPECT_EQ(refused.error().text, "Requested reservation is in use");
+    b.at(200).must(Tick{});
     EXPECT_EQ(to_string(b.job("a").reason), "ReservationDeleted");
     EXPECT_FALSE(b.job("a").eligible);
 }
@@ -116,6 +119,23 @@ TEST(T50Reservations, OneInUseIsNotDeleted) {
     const auto refused = b.apply(EditReservation{Edit::remove, entry, Actor::root()});
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().text, "Requested reservation is in use");
+}
+
+TEST(T50Reservations, OneOfSomeCoresLeavesTheOthersOfTheNode) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).cluster();
+    auto entry = wanted(b, "n1", 0, 6000);
+    NodeShare kept{.node = b.node("n1")};
+    kept.cores.add(0);
+    entry.cores = {kept};
+    b.must(EditReservation{Edit::create, entry, Actor::root()});
+    b.pending("a", limit_min(5));
+    auto placement = b.place(b.id("a"), "n1", 2);
+    EXPECT_FALSE(b.apply(StartJob{{placement}})) << "core 0 is kept";
+    placement.shares.front().cores = {};
+    placement.shares.front().cores.add(2);
+    placement.shares.front().cores.add(3);
+    EXPECT_TRUE(b.apply(StartJob{{placement}}));
 }
 
 TEST(T50Reservations, NodesAreNotReservedTwiceNorUnderRunningJobs) {

@@ -126,8 +126,8 @@ TEST_F(T50Validate, GresAndLicensesMustExist) {
 TEST_F(T50Validate, ExpressionsMustBeReadable) {
     EXPECT_EQ(refusal([](auto& job) { job.dependency = "foo:1"; }), "Job dependency problem");
     EXPECT_EQ(refusal([](auto& job) { job.array = "5-2"; }), "Invalid job array specification");
-    EXPECT_EQ(refusal([](auto& job) { job.array = "0-2000"; }), "Invalid job array specification")
-        << "MaxArraySize is 1001";
+    EXPECT_EQ(refusal([](auto& job) { job.array = "0-1000001"; }), "Invalid job array specification")
+        << "MaxArraySize is 1000001";
     EXPECT_EQ(refusal([](auto& job) { job.reservation = "nores"; }), "Requested reservation is invalid");
     EXPECT_EQ(refusal([](auto& job) { job.script = {}; }), "Job script not specified");
     EXPECT_EQ(refusal([](auto& job) { job.qos = "nope"; }), "Invalid qos specification");

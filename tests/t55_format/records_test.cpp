@@ -281,9 +281,9 @@ TEST(T55Update, WhatSlurmRefusesIsRefusedInItsWords) {
 
 TEST(T55Update, ReservationsNeedAStartAndAnEnd) {
     EXPECT_EQ(parse_create(Words{"res=x", "duration=10"}).error().text,
-              "A start time must be given.  No reservation created.");
+              "scontrol: error: A start time must be given.  No reservation created.");
     EXPECT_EQ(parse_create(Words{"reservation", "starttime=now"}).error().text,
-              "An end time or duration must be given.  No reservation created.");
+              "scontrol: error: An end time or duration must be given.  No reservation created.");
     EXPECT_TRUE(parse_create(Words{"res", "starttime=now", "duration=10", "users=root", "nodes=n2"}));
     EXPECT_EQ(parse_delete(Words{"foo=bar"}).error().text, "Invalid deletion entity: foo=bar");
 }

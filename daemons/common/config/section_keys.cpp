@@ -147,7 +147,7 @@ constexpr std::array job_keys{
       [](In in, To to) { in.count(to.policies.max_job_id, 2, 0x03ff'0000); }},
     K{"max_job_count", "count", "1000000", "MaxJobCount: jobs the controller holds at most",
       [](In in, To to) { in.count(to.policies.max_job_count, 1); }},
-    K{"max_array_size", "count", "1001", "MaxArraySize: one more than the highest task number",
+    K{"max_array_size", "count", "1000001", "MaxArraySize: one more than the highest task number",
       [](In in, To to) { in.count(to.policies.max_array_size, 0, 4'000'001); }},
     K{"max_step_count", "count", "40000", "MaxStepCount: steps of one job",
       [](In in, To to) { in.count(to.policies.max_step_count, 1); }},

@@ -39,6 +39,7 @@ CycleOutcome PlanningCycle::run(CycleInput input) {
     score(input.now, outcome);
     const auto& view = mirror_.view(input.now);
     outcome.pending = view.pending_order.count;
+    if (input.notes) note_array_limits(outcome);
     if (outcome.pending == 0) {
         mirror_.end_cycle();
         return outcome;
@@ -54,10 +55,20 @@ CycleOutcome PlanningCycle::run(CycleInput input) {
     else
         outcome.problems.push_back(fmt::format("scheduling cycle failed: {}", planned.error().text));
     mirror_.end_cycle();
+    auto noted = std::move(outcome.plan.notes);
     outcome.plan = collector.take();
+    std::ranges::move(noted, std::back_inserter(outcome.plan.notes));
     for (const auto& complaint : outcome.plan.complaints)
         outcome.problems.push_back(fmt::format("plugin {}: {}", plugins_.sched.type(), complaint));
     return outcome;
+}
+
+void PlanningCycle::note_array_limits(CycleOutcome& outcome) {
+    for (const auto slot : mirror_.at_array_limit()) {
+        const auto& job = *mirror_.pending().backing(slot).job;
+        if (job.reason == Reason::job_array_task_limit) continue;
+        outcome.plan.notes.push_back({.job = job.id, .reason = Reason::job_array_task_limit, .reason_text = Text{}});
+    }
 }
 
 // A job that names several partitions is asked about once for each, and waits with the best of the answers.

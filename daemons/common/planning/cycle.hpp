@@ -56,6 +56,7 @@ public:
 private:
     void publish_shares(UnixSeconds now, CycleOutcome& outcome);
     void score(UnixSeconds now, CycleOutcome& outcome);
+    void note_array_limits(CycleOutcome& outcome);
 
     PolicyPlugins plugins_;
     daemon::Planner planner_;

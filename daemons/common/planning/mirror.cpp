@@ -85,18 +85,6 @@ void Mirror::update(const std::shared_ptr<const ReadModel>& model, const Changes
         if (const auto& node = model_->nodes.get(id.value)) update_node(*node);
     for (const auto id : changes.jobs) update_job(id);
     for (const auto id : changes.forgotten) update_job(id);
-    for (const auto id : changes.jobs)
-        if (const auto& job = model_->jobs.get(id.value); job && job->array_job && job->array_job != id)
-            update_array(job->array_job);
-}
-
-// How many tasks of an array may start changes with those that run, its record does not.
-void Mirror::update_array(JobId id) {
-    const auto slot = pending_.find(id);
-    if (slot == SPUR_NONE) return;
-    auto& view = pending_.view(slot);
-    const auto tasks = startable_tasks(*pending_.backing(slot).job);
-    if (std::exchange(view.array_tasks, tasks) != tasks) new_pending_.push_back(slot);
 }
 
 void Mirror::rebuild() {
@@ -108,6 +96,7 @@ void Mirror::rebuild() {
     priority_of_.clear();
     unscored_.clear();
     filters_.clear();
+    array_slots_.clear();
     node_views_.clear();
     node_backings_.clear();
     node_classes_.clear();
@@ -133,6 +122,7 @@ void Mirror::update_job(JobId id) {
     if (const auto slot = pending_.find(id); !waits && slot != SPUR_NONE) {
         pending_.release(id);
         priority_of_.erase(slot);
+        array_slots_.erase(slot);
         gone_pending_.push_back(slot);
         order_dirty_ = true;
     }
@@ -157,6 +147,7 @@ void Mirror::update_job(JobId id) {
         fill_request(*job, slot, pending_);
         new_pending_.push_back(slot);
         unscored_.push_back(slot);
+        if (job->array_job) array_slots_.insert(slot);
     }
     if (runs) {
         const auto slot = running_.claim(id);
@@ -204,7 +195,7 @@ void Mirror::sort_orders() {
             continue;
         if (!placed_.empty() && placed_.back().slot == entry.slot) continue;
         placed_.push_back(entry);
-        pending_order_.push_back(entry.slot);
+        if (pending_.view(entry.slot).array_tasks != 0) pending_order_.push_back(entry.slot);
     }
     running_order_.clear();
     running_.for_each([&](std::uint32_t slot) { running_order_.push_back(slot); });
@@ -214,13 +205,42 @@ void Mirror::sort_orders() {
     });
 }
 
+// A task that ends or starts changes what the array's other records may do, though they themselves stay as they are.
+void Mirror::apply_array_limits() {
+    at_array_limit_.clear();
+    for (const auto slot : array_slots_) {
+        auto& view = pending_.view(slot);
+        const auto& job = *pending_.backing(slot).job;
+        const auto may_start = startable_tasks(job);
+        if (may_start == 0) at_array_limit_.push_back(slot);
+        if (may_start == view.array_tasks) continue;
+        if (may_start == 0 || view.array_tasks == 0) order_dirty_ = true;
+        view.array_tasks = may_start;
+        (may_start == 0 ? gone_pending_ : new_pending_).push_back(slot);
+    }
+    std::ranges::sort(at_array_limit_);
+}
+
 void Mirror::end_cycle() {
     for (auto* list : {&changed_nodes_, &new_pending_, &new_running_, &gone_pending_, &gone_running_}) list->clear();
     changes_complete_ = true;
     seen_number_ = view_.number;
 }
 
+// Licences are taken and given back by jobs, and the directory they are listed in is not made anew for each of those.
+void Mirror::count_licenses() {
+    if (license_views_.empty()) return;
+    for (auto& license : license_views_) license.used = 0;
+    running_.for_each([&](std::uint32_t slot) {
+        for (const auto& held : running_.backing(slot).job->allocation->licenses)
+            if (const auto at = std::ranges::find(license_names_, held.name.view()); at != license_names_.end())
+                license_views_[static_cast<std::size_t>(at - license_names_.begin())].used += held.count;
+    });
+}
+
 const spur_cluster_view& Mirror::view(UnixSeconds now) {
+    apply_array_limits();
+    count_licenses();
     sort_orders();
     features_.refresh();
     gres_names_.refresh();

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "daemons/common/planning/read_model.hpp"
@@ -84,6 +85,9 @@ public:
     std::string_view gres_type(std::uint32_t number) const { return gres_types_.texts[number]; }
     const std::map<AssociationId, std::uint32_t>& associations() const { return association_index_; }
 
+    // Waiting jobs that the last view left out: their array has as many tasks running as it may.
+    const std::vector<std::uint32_t>& at_array_limit() const { return at_array_limit_; }
+
     // A cycle has seen everything: the next view's changes start here.
     void end_cycle();
 
@@ -117,16 +121,19 @@ private:
     void add_gpus(const Node& node, std::size_t which, NodeBacking& backing, std::vector<spur_device_view>& devices);
     void add_shards(const Node& node, const GresPool& pool, std::vector<spur_device_view>& devices);
     void update_job(JobId id);
-    void update_array(JobId id);
-    std::uint32_t startable_tasks(const Job& job) const;
+    std::uint32_t startable_tasks(const Job& job) const;  // of the record, as its array's limit stands
     void refresh_references();
     void fill_references(const Job& job, JobBacking& backing, spur_job_view& view);
     void fill_request(const Job& job, std::uint32_t slot, JobTable& table);
     void add_share_gres(const GresShare& gres, JobBacking& backing);
     void fill_shares(const Job& job, JobBacking& backing, spur_job_view& view);
+    std::uint32_t core_count_of(const Reservation& reservation) const;  // of all its nodes
+    Words cores_of(const Reservation& reservation) const;
     void fill_gres(const JobSpec& spec, JobBacking& backing);
     std::shared_ptr<const NodeFilter> filter_for(const JobSpec& spec);
     void sort_orders();
+    void apply_array_limits();
+    void count_licenses();
 
     std::shared_ptr<const ReadModel> model_;
     std::vector<spur_node_view> node_views_;
@@ -142,7 +149,7 @@ private:
     std::vector<spur_association_view> association_views_;
     std::map<AssociationId, std::uint32_t> association_index_;
     std::vector<spur_reservation_view> reservation_views_;
-    std::vector<Words> reservation_words_;
+    std::vector<Words> reservation_words_, reservation_cores_;
     std::vector<std::vector<spur_license_request>> reservation_licenses_;
     Interned features_, gres_names_, gres_types_;
     std::unordered_map<std::string, std::shared_ptr<const NodeFilter>> filters_;
@@ -160,6 +167,8 @@ private:
     bool order_dirty_{true};
     std::vector<std::uint32_t> pending_order_, running_order_;
     std::vector<std::uint32_t> unscored_;
+    std::unordered_set<std::uint32_t> array_slots_;  // pending jobs of arrays: how many may start changes without them
+    std::vector<std::uint32_t> at_array_limit_;
     std::vector<std::uint32_t> changed_nodes_, new_pending_, new_running_, gone_pending_, gone_running_;
     bool changes_complete_{false};
     std::uint64_t seen_number_{0};  // of the view the last cycle saw

@@ -244,11 +244,13 @@ void Mirror::update_directory() {
 
     reservation_views_.clear();
     reservation_words_.clear();
+    reservation_cores_.clear();
     reservation_licenses_.clear();
     for (const auto& reservation : directory.reservations) {
         Words words((node_count + 63) / 64);
         for (const auto node : reservation.nodes) set_bit(words, node.value);
         reservation_words_.push_back(std::move(words));
+        reservation_cores_.push_back(cores_of(reservation));
         auto& licenses = reservation_licenses_.emplace_back();
         for (const auto& license : reservation.licenses)
             if (const auto at = std::ranges::find(license_names_, license.name.view()); at != license_names_.end())
@@ -267,6 +269,7 @@ void Mirror::update_directory() {
                      (reservation.has(reservation_flag::magnetic) ? SPUR_RESERVATION_MAGNETIC : 0);
         view.partition = SPUR_NONE;
         view.nodes = bits(reservation_words_[i], node_count);
+        view.cores = bits(reservation_cores_[i], core_count_of(reservation));
         view.licenses = span_of(reservation_licenses_[i]);
         reservation_views_.push_back(view);
     }
@@ -282,6 +285,29 @@ void Mirror::update_directory() {
             fill_shares(*running_.backing(slot).job, running_.backing(slot), running_.view(slot));
         }
     }
+}
+
+std::uint32_t Mirror::core_count_of(const Reservation& reservation) const {
+    std::uint32_t count = 0;
+    for (const auto id : reservation.nodes)
+        if (const auto& node = model_->nodes.get(id.value)) count += node->topology.cores();
+    return count;
+}
+
+// Numbered through its nodes in order; empty where it has whole nodes.
+Words Mirror::cores_of(const Reservation& reservation) const {
+    Words words;
+    if (reservation.cores.empty()) return words;
+    words.resize((core_count_of(reservation) + 63) / 64);
+    std::uint32_t first = 0;
+    for (const auto id : reservation.nodes) {
+        const auto& node = model_->nodes.get(id.value);
+        const auto share = std::ranges::find(reservation.cores, id, &NodeShare::node);
+        if (node && share != reservation.cores.end())
+            share->cores.for_each([&](std::uint32_t core) { set_bit(words, first + core); });
+        if (node) first += node->topology.cores();
+    }
+    return words;
 }
 
 // ---- jobs ----------------------------------------------------------------------------------------------------------
@@ -457,11 +483,16 @@ void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
 
     const auto* partition = backing.partitions.empty() ? nullptr : &directory.partitions[backing.partitions.front()];
     view.preempt_tier = partition != nullptr ? partition->priority_tier : 0;
-    const auto mode = partition != nullptr && partition->preempt_mode != PreemptMode::unset
-                          ? partition->preempt_mode
-                          : directory.policies.preempt_mode;
+    // As Cluster::preempt_mode_of(): the QOS before the partition, the partition before the cluster.
+    auto mode = partition != nullptr && partition->preempt_mode != PreemptMode::unset ? partition->preempt_mode
+                                                                                      : directory.policies.preempt_mode;
+    auto exempt_s = directory.policies.preempt_exempt_time_s;
+    if (const auto own = directory.qos.find(spec.qos); own != directory.qos.end()) {
+        if (own->second.preempt_mode != PreemptMode::unset) mode = own->second.preempt_mode;
+        exempt_s = std::max(exempt_s, own->second.preempt_exempt_time_s.value_or(0));
+    }
     view.preempt_mode = preempt_mode(mode);
-    view.preempt_exempt_until = job.start_time + directory.policies.preempt_exempt_time_s;
+    view.preempt_exempt_until = job.start_time + exempt_s;
     view.klass = request_class(spec, view, backing);
 }
 

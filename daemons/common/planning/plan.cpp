@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <map>
 
 #include "core/hostlist.hpp"
@@ -230,7 +231,16 @@ void PlanCollector::waits(std::uint32_t slot, std::uint32_t reason, spur_str tex
         if (limit != Reason::none) tell(job, limit, {});
         return;
     }
-    tell(job, reason_of(reason), plugin::view(text).substr(0, 1024));
+    const auto sentence = plugin::view(text).substr(0, 1024);
+    const bool for_nodes =
+        reason == SPUR_WAIT_RESOURCES || reason == SPUR_WAIT_NEVER || reason == SPUR_WAIT_NODES_UNAVAILABLE;
+    if (for_nodes && sentence.empty()) {
+        if (const auto missing = missing_nodes(slot)) return tell(job, Reason::req_node_not_avail, *missing);
+        if (reason == SPUR_WAIT_NEVER && is_too_large(slot)) return tell(job, Reason::partition_config, {});
+        if (reason == SPUR_WAIT_NODES_UNAVAILABLE || (reason == SPUR_WAIT_RESOURCES && is_kept_by_reservations(slot)))
+            return tell(job, Reason::req_node_not_avail, "ReqNodeNotAvail, May be reserved for other job");
+    }
+    tell(job, reason_of(reason), sentence);
 }
 
 void PlanCollector::tell(const Job& job, Reason why, std::string_view sentence) {
@@ -238,6 +248,86 @@ void PlanCollector::tell(const Job& job, Reason why, std::string_view sentence) 
     auto& told = note(job.id);
     told.reason = why;
     told.reason_text = Text{sentence};
+}
+
+std::uint32_t PlanCollector::partition_of(std::uint32_t slot) const {
+    const auto& partitions = mirror_.pending().view(slot).partitions;
+    return partitions.count == 1 ? *SPUR_AT(std::uint32_t, partitions, 0) : SPUR_NONE;
+}
+
+// Enough nodes have room, but too few of them are free of others' reservations until the job would end.
+bool PlanCollector::is_kept_by_reservations(std::uint32_t slot) const {
+    const auto& job = mirror_.pending().view(slot);
+    const auto index = partition_of(slot);
+    if (view_.reservations.count == 0 || index == SPUR_NONE) return false;
+    const auto end = job.limit_s == SPUR_UNLIMITED ? SPUR_TIME_UNLIMITED : view_.now + job.limit_s;
+    Words kept((view_.nodes.count + 63) / 64);
+    for (std::uint32_t i = 0; i < view_.reservations.count; ++i) {
+        const auto* other = SPUR_AT(spur_reservation_view, view_.reservations, i);
+        if (i == job.reservation || other->start >= end || other->end <= view_.now || other->cores.words != nullptr)
+            continue;
+        for (std::size_t w = 0; w < kept.size() && w < (other->nodes.count + 63) / 64; ++w)
+            kept[w] |= other->nodes.words[w];
+    }
+    const auto& partition = SPUR_AT(spur_partition_view, view_.partitions, index)->nodes;
+    const auto has = [](const spur_bits& set, std::uint32_t node) {
+        return node < set.count && (set.words[node / 64] >> (node % 64) & 1U) != 0;
+    };
+    std::uint32_t with_room = 0, left = 0;
+    for (std::uint32_t i = 0; i < view_.nodes.count; ++i) {
+        if (!has(partition, i) || (job.eligible_nodes.words != nullptr && !has(job.eligible_nodes, i))) continue;
+        const auto* node = SPUR_AT(spur_node_view, view_.nodes, i);
+        const bool reserved = (kept[i / 64] >> (i % 64) & 1U) != 0;
+        if (job.required_nodes.words != nullptr && has(job.required_nodes, i) && reserved) return true;
+        const bool room =
+            (node->flags & SPUR_NODE_USABLE) && !(node->flags & SPUR_NODE_EXCLUSIVE) && node->cpus_used < node->cpus;
+        with_room += room ? 1 : 0;
+        left += room && !reserved ? 1 : 0;
+    }
+    return with_room >= job.min_nodes && left < job.min_nodes;
+}
+
+// More nodes than its partition has.
+bool PlanCollector::is_too_large(std::uint32_t slot) const {
+    const auto index = partition_of(slot);
+    if (index == SPUR_NONE) return false;
+    const auto& nodes = SPUR_AT(spur_partition_view, view_.partitions, index)->nodes;
+    std::uint32_t count = 0;
+    for (std::uint32_t w = 0; w < (nodes.count + 63) / 64; ++w)
+        count += static_cast<std::uint32_t>(std::popcount(nodes.words[w]));
+    return mirror_.pending().view(slot).min_nodes > count;
+}
+
+// Slurm's words where the nodes a job needs are down or drained: those it names, or so many that the rest is too few.
+std::optional<std::string> PlanCollector::missing_nodes(std::uint32_t slot) {
+    if (!unusable_) {
+        unusable_.emplace((view_.nodes.count + 63) / 64);
+        for (std::uint32_t i = 0; i < view_.nodes.count; ++i)
+            if (!(SPUR_AT(spur_node_view, view_.nodes, i)->flags & SPUR_NODE_USABLE))
+                (*unusable_)[i / 64] |= std::uint64_t{1} << (i % 64);
+    }
+    if (std::ranges::all_of(*unusable_, [](std::uint64_t word) { return word == 0; })) return std::nullopt;
+    const auto& job = mirror_.pending().view(slot);
+    const auto& required = job.required_nodes;
+    std::vector<std::string> names;
+    for (std::uint32_t i = 0; required.words != nullptr && i < required.count; ++i)
+        if (required.words[i / 64] & (*unusable_)[i / 64] & (std::uint64_t{1} << (i % 64)))
+            names.emplace_back(plugin::view(SPUR_AT(spur_node_view, view_.nodes, i)->name));
+    if (!names.empty()) return fmt::format("ReqNodeNotAvail, UnavailableNodes:{}", compress_hosts(names));
+
+    const auto index = partition_of(slot);
+    if (index == SPUR_NONE) return std::nullopt;
+    const auto* partition = SPUR_AT(spur_partition_view, view_.partitions, index);
+    std::uint32_t all = 0, usable = 0;
+    for (std::size_t w = 0; w < unusable_->size() && w < (partition->nodes.count + 63) / 64; ++w) {
+        auto nodes = partition->nodes.words[w];
+        if (job.eligible_nodes.words != nullptr && w < (job.eligible_nodes.count + 63) / 64)
+            nodes &= job.eligible_nodes.words[w];
+        all += static_cast<std::uint32_t>(std::popcount(nodes));
+        usable += static_cast<std::uint32_t>(std::popcount(nodes & ~(*unusable_)[w]));
+    }
+    if (all < job.min_nodes || usable >= job.min_nodes) return std::nullopt;
+    return std::string{nodes_are_down};
 }
 
 spur_status PlanCollector::preempt(std::uint32_t slot, const std::uint32_t* victims, std::uint32_t count) {

@@ -56,6 +56,10 @@ private:
     Result<Placement> placement(const Job& job, std::uint32_t partition, spur_span shares, std::uint32_t limit_s) const;
     PendingNote& note(JobId job);
     void tell(const Job& job, Reason why, std::string_view sentence);
+    std::optional<std::string> missing_nodes(std::uint32_t slot);
+    std::uint32_t partition_of(std::uint32_t slot) const;  // SPUR_NONE where it may choose
+    bool is_too_large(std::uint32_t slot) const;
+    bool is_kept_by_reservations(std::uint32_t slot) const;
 
     Mirror& mirror_;
     const spur_cluster_view& view_;
@@ -68,6 +72,7 @@ private:
     Plan plan_;
     std::unordered_map<JobId, std::size_t> notes_;
     std::unordered_map<std::uint32_t, Reason> limits_;          // slot -> what may_start() said
+    std::optional<Words> unusable_;                             // nodes; worked out when first asked for
     std::unordered_map<std::uint32_t, std::uint32_t> started_;  // slot -> tasks
     spur_plan_sink sink_{};
 };

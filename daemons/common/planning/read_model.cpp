@@ -92,7 +92,13 @@ std::shared_ptr<const ReadModel> ReadModelBuilder::publish(const Cluster& cluste
         for (const auto id : changes.nodes)
             if (const auto* node = cluster.find_node(id)) copy_node(*node);
     }
-    if (changes.everything || changes.directory || !next_.directory) copy_directory(cluster);
+    const auto holds_licenses = [&](JobId id) {
+        const auto* job = cluster.find_job(id);
+        return job != nullptr && !job->spec->licenses.empty();
+    };
+    if (changes.everything || changes.directory || !next_.directory ||
+        std::ranges::any_of(changes.jobs, holds_licenses))
+        copy_directory(cluster);
     next_.version = cluster.version();
     next_.now = cluster.now();
 

@@ -26,6 +26,7 @@ public:
 private:
     struct Calls;
     bool admits(const char* function, std::uint32_t job = SPUR_NONE);
+    bool is_late();
 
     spur_plan_sink table_{};
     const spur_plan_sink* inner_{nullptr};
@@ -34,6 +35,7 @@ private:
     std::atomic<bool> is_open_{false};
     std::atomic<std::thread::id> thread_{};
     std::chrono::steady_clock::time_point deadline_;
+    std::uint64_t looked_{};  // at the clock, in ticks; 0: not yet
     const std::atomic<bool>* stopping_{nullptr};
     bool said_stop_{false};
 };

@@ -28,7 +28,6 @@ PlanningCycle::PlanningCycle(PolicyPlugins plugins)
 
 CycleOutcome PlanningCycle::run(CycleInput input) {
     CycleOutcome outcome;
-    const auto begun = Clock::now();
     mirror_.update(input.model, input.changes);
     limits_.update(input.model, input.changes);
     if (input.rescore || input.changes.directory || input.changes.everything) {
@@ -46,7 +45,7 @@ CycleOutcome PlanningCycle::run(CycleInput input) {
     }
     static const std::atomic<bool> never{false};
     const auto& stopping = input.stopping != nullptr ? *input.stopping : never;
-    PlanCollector collector{mirror_, view, begun + input.budget, stopping, limits_, std::move(input.may_start)};
+    PlanCollector collector{mirror_, view, Clock::time_point::max(), stopping, limits_, std::move(input.may_start)};
     collector.keep_notes(input.notes);
     // The planner keeps to the budget, says so when it does not, and lets no other thread into the collector.
     const auto planned = planner_.run(view, *collector.sink(), {input.budget, &stopping});

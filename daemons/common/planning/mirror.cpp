@@ -89,11 +89,12 @@ void Mirror::update(const std::shared_ptr<const ReadModel>& model, const Changes
 
 void Mirror::rebuild() {
     changes_complete_ = false;
+    order_dirty_ = running_dirty_ = true;
     pending_.clear();
     running_.clear();
     placed_.clear();
     to_place_.clear();
-    priority_of_.clear();
+    owners_.clear();
     unscored_.clear();
     filters_.clear();
     array_slots_.clear();
@@ -121,7 +122,7 @@ void Mirror::update_job(JobId id) {
     const bool runs = job && (job->is_active() || job->is_completing()) && job->allocation;
     if (const auto slot = pending_.find(id); !waits && slot != SPUR_NONE) {
         pending_.release(id);
-        priority_of_.erase(slot);
+        if (slot < owners_.size()) owners_[slot] = {};
         array_slots_.erase(slot);
         gone_pending_.push_back(slot);
         order_dirty_ = true;
@@ -129,7 +130,7 @@ void Mirror::update_job(JobId id) {
     if (const auto slot = running_.find(id); !runs && slot != SPUR_NONE) {
         running_.release(id);
         gone_running_.push_back(slot);
-        order_dirty_ = true;
+        running_dirty_ = true;
     }
     if (waits) {
         const bool is_new = pending_.find(id) == SPUR_NONE;
@@ -155,7 +156,7 @@ void Mirror::update_job(JobId id) {
         fill_request(*job, slot, running_);
         fill_shares(*job, running_.backing(slot), running_.view(slot));
         new_running_.push_back(slot);
-        order_dirty_ = true;
+        running_dirty_ = true;
     }
 }
 
@@ -164,7 +165,8 @@ void Mirror::update_job(JobId id) {
 void Mirror::place(std::uint32_t slot, std::uint64_t priority) {
     auto& view = pending_.view(slot);
     view.priority = priority;
-    priority_of_[slot] = priority;
+    if (owners_.size() <= slot) owners_.resize(slot + 1);
+    owners_[slot] = {priority, view.id};
     to_place_.push_back({priority, view.id, slot});
     order_dirty_ = true;
 }
@@ -174,35 +176,51 @@ void Mirror::rescore_all() {
     pending_.for_each([&](std::uint32_t slot) { unscored_.push_back(slot); });
     placed_.clear();
     to_place_.clear();
-    priority_of_.clear();
+    owners_.clear();
 }
 
 void Mirror::sort_orders() {
-    if (!order_dirty_) return;
-    order_dirty_ = false;
+    if (order_dirty_) sort_pending();
+    if (running_dirty_) sort_running();
+    order_dirty_ = running_dirty_ = false;
+}
+
+void Mirror::sort_pending() {
     const auto less = [](const Placed& a, const Placed& b) { return before(a.priority, a.id, b.priority, b.id); };
     std::ranges::sort(to_place_, less);
-    std::vector<Placed> merged;
-    merged.reserve(placed_.size() + to_place_.size());
-    std::ranges::merge(placed_, to_place_, std::back_inserter(merged), less);
+    merged_.clear();
+    merged_.reserve(placed_.size() + to_place_.size());
+    std::ranges::merge(placed_, to_place_, std::back_inserter(merged_), less);
     to_place_.clear();
     // What left, moved or was placed twice is dropped here: only the entry that matches the slot's present owner stays.
     placed_.clear();
     pending_order_.clear();
-    for (const auto& entry : merged) {
-        const auto found = priority_of_.find(entry.slot);
-        if (found == priority_of_.end() || found->second != entry.priority || pending_.view(entry.slot).id != entry.id)
-            continue;
+    for (const auto& entry : merged_) {
+        if (entry.slot >= owners_.size()) continue;
+        const auto& owner = owners_[entry.slot];
+        if (owner.id != entry.id || owner.priority != entry.priority) continue;
         if (!placed_.empty() && placed_.back().slot == entry.slot) continue;
         placed_.push_back(entry);
-        if (pending_.view(entry.slot).array_tasks != 0) pending_order_.push_back(entry.slot);
+        if (at_array_limit_.empty() || !std::ranges::binary_search(at_array_limit_, entry.slot))
+            pending_order_.push_back(entry.slot);
     }
-    running_order_.clear();
-    running_.for_each([&](std::uint32_t slot) { running_order_.push_back(slot); });
-    std::ranges::sort(running_order_, [&](std::uint32_t a, std::uint32_t b) {
-        const auto &x = running_.view(a), &y = running_.view(b);
-        return x.ends != y.ends ? x.ends < y.ends : x.id < y.id;
+}
+
+void Mirror::sort_running() {
+    struct Ending {
+        std::int64_t ends;
+        std::uint32_t id, slot;
+        auto operator<=>(const Ending&) const = default;
+    };
+    std::vector<Ending> order;
+    order.reserve(running_.size());
+    running_.for_each([&](std::uint32_t slot) {
+        const auto& view = running_.view(slot);
+        order.push_back({view.ends, view.id, slot});
     });
+    std::ranges::sort(order);
+    running_order_.clear();
+    for (const auto& one : order) running_order_.push_back(one.slot);
 }
 
 // A task that ends or starts changes what the array's other records may do, though they themselves stay as they are.

@@ -132,6 +132,8 @@ private:
     void fill_gres(const JobSpec& spec, JobBacking& backing);
     std::shared_ptr<const NodeFilter> filter_for(const JobSpec& spec);
     void sort_orders();
+    void sort_pending();
+    void sort_running();
     void apply_array_limits();
     void count_licenses();
 
@@ -161,10 +163,17 @@ private:
         std::uint32_t id;
         std::uint32_t slot;
     };
-    std::vector<Placed> placed_;                                    // sorted
-    std::vector<Placed> to_place_;                                  // to be merged in
-    std::unordered_map<std::uint32_t, std::uint64_t> priority_of_;  // by slot
-    bool order_dirty_{true};
+    std::vector<Placed> placed_;    // sorted
+    std::vector<Placed> to_place_;  // to be merged in
+    std::vector<Placed> merged_;    // only while they are sorted; kept for its memory
+    // Who waits in a slot and how much that is worth: kept apart from the records, so that putting the queue in order
+    // touches little memory.
+    struct Owner {
+        std::uint64_t priority;
+        std::uint32_t id;  // 0: nobody, or not scored yet
+    };
+    std::vector<Owner> owners_;  // by slot
+    bool order_dirty_{true}, running_dirty_{true};
     std::vector<std::uint32_t> pending_order_, running_order_;
     std::vector<std::uint32_t> unscored_;
     std::unordered_set<std::uint32_t> array_slots_;  // pending jobs of arrays: how many may start changes without them

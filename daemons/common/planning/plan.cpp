@@ -15,6 +15,8 @@ namespace spur::ctld {
 
 namespace {
 
+constexpr auto never = std::chrono::steady_clock::time_point::max();
+
 Reason reason_of(std::uint32_t reason) {
     switch (reason) {
         case SPUR_WAIT_PRIORITY:
@@ -97,8 +99,8 @@ PlanCollector::PlanCollector(Mirror& mirror, const spur_cluster_view& view,
     sink_.stopped = [](const spur_plan_sink* s) -> std::uint32_t {
         const auto& self = of(s);
         if (!self.stopped_)
-            self.stopped_ =
-                self.stopping_.load(std::memory_order_relaxed) || std::chrono::steady_clock::now() > self.stop_at_;
+            self.stopped_ = self.stopping_.load(std::memory_order_relaxed) ||
+                            (self.stop_at_ != never && std::chrono::steady_clock::now() > self.stop_at_);
         return self.stopped_ ? 1 : 0;
     };
     sink_.may_start = [](const spur_plan_sink* s, std::uint32_t job, std::uint32_t) -> spur_status {

@@ -37,6 +37,7 @@ public:
     // Reason::none: it may; else the limit that keeps it back.
     using MayStart = std::function<Reason(const Job& job)>;
     // `book` knows the limits of accounts and QOS; `may_start`, where there is one, is asked besides.
+    // `stop_at` may be time_point::max(), where somebody else keeps to the budget.
     PlanCollector(Mirror& mirror, const spur_cluster_view& view, std::chrono::steady_clock::time_point stop_at,
                   const std::atomic<bool>& stopping, LimitBook& book, MayStart may_start);
     const spur_plan_sink* sink() const { return &sink_; }

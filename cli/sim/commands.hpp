@@ -21,6 +21,7 @@ struct RunOptions {
     std::vector<std::string> dirs;                              // plugins are looked for here first
     SimulationOptions simulation;
     bool json{false};
+    std::string page;      // --html
     std::string schedule;  // --schedule
 };
 

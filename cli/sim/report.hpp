@@ -1,4 +1,4 @@
-// What a simulation tells: as a table and as JSON.
+// What a simulation tells: as a table, as JSON, as a page.
 #pragma once
 
 #include <string>
@@ -20,6 +20,8 @@ struct Report {
 std::string print_table(const Report& report, const Trace& trace);
 std::string print_comparison(const std::vector<Report>& reports, const Trace& trace);
 std::string print_json(const std::vector<Report>& reports, const Trace& trace);
+// Self-contained: one file, no other resources.
+std::string print_page(const Report& report, const Trace& trace);
 
 // ---- how figures are written
 std::string percent(double share);                                                  // "83.1%"

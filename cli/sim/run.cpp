@@ -16,6 +16,8 @@
 namespace spur::cli::sim {
 namespace {
 
+constexpr std::uint32_t nodes_on_page = 64;
+
 ConfigValue value_of(const std::string& text) {
     if (text == "true" || text == "false") return text == "true";
     std::int64_t whole = 0;
@@ -98,8 +100,11 @@ Result<Config> load_simulated(const std::string& path, const RunOptions& options
 
 Result<int> run(const RunOptions& options, const std::vector<std::string>& words) {
     SPUR_TRY(const auto trace, load_trace(words.front()));
+    auto wanted = options;
+    if (!options.page.empty()) wanted.simulation.shown_nodes = nodes_on_page;
     std::vector<Report> reports(1);
-    SPUR_TRY(reports[0], simulate_one(options.config, trace, options));
+    SPUR_TRY(reports[0], simulate_one(options.config, trace, wanted));
+    if (!options.page.empty()) SPUR_CHECK(write_file(options.page, print_page(reports[0], trace)));
     if (!options.schedule.empty()) SPUR_CHECK(write_file(options.schedule, print_schedule(reports[0], trace)));
     print_out(options.json ? print_json(reports, trace) : print_table(reports[0], trace));
     return 0;

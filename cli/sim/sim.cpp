@@ -40,7 +40,7 @@ Result<void> read_pair(std::vector<std::pair<std::string, std::string>>& out, co
 Result<void> read_seconds(std::int64_t& out, const char* text, const char* what) {
     const auto seconds = parse_duration_s(text);
     if (!seconds || *seconds < 1)
-        return fail(ErrorCode::invalid, "{} is \"{}\"; it must be a time such as 30, 1:00:00 or 2-0", what, text);
+        return fail(ErrorCode::invalid, "{} is \"{}\"; it must be a time such as 30 (minutes), 1:00:00 or 2-0", what, text);
     out = *seconds;
     return {};
 }
@@ -62,6 +62,8 @@ constexpr OptionRow<RunOptions> run_table[] = {
      }},
     {"json", 'j', Argument::none, nullptr, "print JSON",
      [](RunOptions& o, const char*) -> Result<void> { return o.json = true, Result<void>{}; }},
+    {"html", 'H', Argument::required, "FILE", "write a page with plots and a Gantt view",
+     [](RunOptions& o, const char* v) -> Result<void> { return o.page = v, Result<void>{}; }},
     {"schedule", 'S', Argument::required, "FILE", "write when and where each job ran, as CSV",
      [](RunOptions& o, const char* v) -> Result<void> { return o.schedule = v, Result<void>{}; }},
 };
@@ -160,8 +162,8 @@ int run_trace(Invocation& self, std::vector<std::string> words, bool compares) {
         return complain(self.console, rest->empty() ? "which trace? `spur sim --help` tells more"
                                                     : "one trace at a time; `spur sim compare` takes configurations");
     if (compares && rest->size() < 2) return complain(self.console, "usage: spur sim compare CONF CONF ... TRACE");
-    if (compares && !(options.schedule.empty() && options.config.empty()))
-        return complain(self.console, "compare takes its configurations as words, and has no --schedule");
+    if (compares && !(options.page.empty() && options.schedule.empty() && options.config.empty()))
+        return complain(self.console, "compare takes its configurations as words, and has no --html or --schedule");
     return tell(self.console, compares ? sim::compare(options, *rest) : sim::run(options, *rest));
 }
 

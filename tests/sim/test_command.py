@@ -1,6 +1,7 @@
 """The spur sim command as people run it: files in, tables, JSON and CSV out."""
 import json
 import os
+import re
 import subprocess
 import tempfile
 import unittest
@@ -80,6 +81,28 @@ class SimCommand(unittest.TestCase):
         self.assertIn("half.toml", text)
         both = json.loads(self.sim("compare", "-j", self.conf, half, trace))["simulations"]
         self.assertEqual([one["cluster"]["nodes"] for one in both], [16, 8])
+
+    def test_the_page_is_whole_and_needs_nothing_from_elsewhere(self):
+        trace = self.write("log.swf", SWF)
+        self.sim("-c", self.conf, "--html", self.path("page.html"), trace)
+        with open(self.path("page.html")) as file:
+            page = file.read()
+        self.assertTrue(page.startswith("<!DOCTYPE html>"))
+        self.assertTrue(page.rstrip().endswith("</html>"))
+        for loads in ("src=", "href=", "@import", "url(http", "fetch("):
+            self.assertNotIn(loads, page)
+        self.assertEqual(set(re.findall(r"https?://[^\"]*", page)), {"http://www.w3.org/2000/svg"})
+        found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+        data = json.loads(found.group(1))
+        self.assertEqual(len(data["nodes"]), 16)
+        self.assertEqual([bar[3:] for bar in data["bars"] if data["jobs"][bar[1]][0] == "1"], [[0, 100], [0, 100]])
+        self.assertEqual(max(data["series"]["cpus"]), 1)
+
+    def test_names_in_a_trace_cannot_break_out_of_the_page(self):
+        trace = self.write("evil.jsonl", json.dumps({"submit": 0, "run": 5, "user": "</script><script>alert(1)</script>"}) + "\n")
+        self.sim("-c", self.conf, "--html", self.path("page.html"), trace)
+        with open(self.path("page.html")) as file:
+            self.assertNotIn("<script>alert", file.read())
 
     def test_mistakes_are_told_and_nothing_is_printed_for_them(self):
         self.assertIn("bad.swf:1: 2 fields", self.sim("-c", self.conf, self.write("bad.swf", "1 2\n"), code=1))

@@ -40,7 +40,11 @@ struct Run {
 class Simulation {
 public:
     Simulation(const Trace& trace, const Config& config, const SimulationOptions& options, ctld::PolicyPlugins plugins)
-        : trace_{trace}, config_{config}, options_{options}, planning_{std::move(plugins)} {}
+        : trace_{trace},
+          config_{config},
+          options_{options},
+          priority_{plugins.priority},
+          planning_{std::move(plugins)} {}
 
     Result<Outcome> run() {
         SPUR_CHECK(set_up());
@@ -110,6 +114,7 @@ private:
     spur::Cluster cluster_;
     ctld::ReadModelBuilder builder_;
     ctld::Changes changes_;
+    daemon::Bound<daemon::PriorityAxis> priority_;
     ctld::PlanningCycle planning_;
     std::optional<Gauges> gauges_;
     Population people_;
@@ -285,8 +290,14 @@ void Simulation::submit_due() {
 
 void Simulation::decay_due() {
     if (now_ < next_decay_) return;
-    static_cast<void>(apply(DecayUsage{}));
     next_decay_ = now_ + options_.decay_s;
+    DecayUsage command;
+    if (const auto elapsed = now_ - cluster_.usage_time(); cluster_.usage_time() != 0 && elapsed > 0) {
+        const auto left = priority_.call(&spur_priority_ops::decay, static_cast<double>(elapsed));
+        if (!left) return complain(fmt::format("usage could not fade: {}", left.error().text));
+        command.factor = std::clamp(*left, 0.0, 1.0);
+    }
+    static_cast<void>(apply(command));
 }
 
 void Simulation::cycle() {

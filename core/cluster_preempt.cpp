@@ -31,7 +31,9 @@ PreemptMode Cluster::preempt_mode_of(const Job& job) const {
 Result<void> ClusterOps::on(const PreemptJob& cmd) {
     SPUR_TRY(Job * job, job_at(cmd.job, cmd.attempt));
     if (!job->is_running()) return fail(ErrorCode::conflict, "{}", refusal::not_running);
-    const bool ends = cmd.mode != PreemptMode::suspend && cmd.mode != PreemptMode::gang;
+    // Putting a job aside frees its cores; one that has its nodes to itself would keep everybody else out all the same.
+    const bool asks_aside = cmd.mode == PreemptMode::suspend || cmd.mode == PreemptMode::gang;
+    const bool ends = !asks_aside || job->allocation->exclusive == Exclusive::node;
     const auto grace = ends ? grace_of(c, *job) : 0;
     if (grace != 0 && job->preempt_time != 0)
         return fail(ErrorCode::conflict, "job {} has been warned and has until {}", job->display_id(), job->end_time);
@@ -46,10 +48,10 @@ Result<void> ClusterOps::on(const PreemptJob& cmd) {
     } else if (grace != 0) {
         for (const auto signal : {SIGCONT, SIGTERM})
             events.push_back(
-                JobSignalled{job->id, job->attempt, std::nullopt, static_cast<std::uint32_t>(signal), false, false});
+                JobSignalled{job->id, job->attempt, std::nullopt, static_cast<std::uint32_t>(signal), false, true});
         events.push_back(JobChanged{job->id});
     } else {
-        push_out(*job, cmd.mode);
+        push_out(*job, asks_aside ? PreemptMode::requeue : cmd.mode);
     }
     return {};
 }

@@ -241,10 +241,10 @@ Result<void> ClusterOps::on(const StartJob& cmd) {
     return {};
 }
 
-// Licences over all parts, and for heterogeneous jobs: every component, each once, on nodes of its own.
+// Licences over all parts, and for heterogeneous jobs: every component, each once, and all of them beside each other.
 Result<void> ClusterOps::check_together(const std::vector<StartPlan>& plans) const {
     std::map<Text, std::uint64_t> licenses;
-    std::set<NodeId> nodes;
+    std::map<NodeId, Node> nodes;  // as they are after the parts before
     std::set<JobId> jobs;
     for (const auto& plan : plans) {
         for (const auto& license : plan.allocation->licenses) licenses[license.name] += license.count;
@@ -253,9 +253,17 @@ Result<void> ClusterOps::check_together(const std::vector<StartPlan>& plans) con
         if (plans.size() == 1) continue;
         if (!plan.job->het_job || plan.job->het_job != plans.front().job->het_job)
             return fail(ErrorCode::invalid, "only components of one heterogeneous job start together");
-        for (const auto& share : plan.allocation->shares)
-            if (!nodes.insert(share.node).second)
-                return fail(ErrorCode::invalid, "two components are placed on node {}", c.find_node(share.node)->name);
+        for (const auto& share : plan.allocation->shares) {
+            auto& node = nodes.try_emplace(share.node, *c.find_node(share.node)).first->second;
+            const bool whole = plan.allocation->exclusive == Exclusive::node;
+            auto lack = find_lack(node, share, plan.allocation->sharing);
+            if (!lack && (node.exclusive || (whole && node.job_count != 0)))
+                lack = fmt::format("two components are placed on node {}", node.name);
+            if (lack) return fail(ErrorCode::conflict, "{}", *lack);
+            take(node, share, plan.allocation->sharing);
+            node.exclusive = whole;
+            ++node.job_count;
+        }
     }
     for (const auto& [name, count] : licenses) {
         const auto pool = c.licenses_.find(name);

@@ -333,8 +333,13 @@ void reservation_to_wire(const ReadModel& model, const Reservation& reservation,
     wire.set_core_count(reservation.core_count);
     wire.set_features(reservation.features.str());
     wire.set_partition(reservation.partition.str());
-    wire.set_users(join(reservation.users));
-    wire.set_accounts(join(reservation.accounts));
+    const auto names = [](const std::vector<Text>& list, bool denied) {
+        std::string text;
+        for (const auto& name : list) text += fmt::format("{}{}{}", text.empty() ? "" : ",", denied ? "-" : "", name);
+        return text;
+    };
+    wire.set_users(names(reservation.users, reservation.deny_users));
+    wire.set_accounts(names(reservation.accounts, reservation.deny_accounts));
     wire.set_flags(print_reservation_flags(reservation.flags));
     std::string licenses;
     for (const auto& license : reservation.licenses)

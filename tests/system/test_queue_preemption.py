@@ -11,7 +11,7 @@ def partition(name, tier, **more):
 
 
 class Preemption(SharedCluster):
-    nodes = 2
+    nodes, policies = 2, {}
     partitions = (partition("urgent", 10, preempt_mode="OFF") + partition("requeue", 1, preempt_mode="REQUEUE") +
                   partition("cancel", 1, preempt_mode="CANCEL") + partition("aside", 1, preempt_mode="SUSPEND") +
                   partition("grace", 1, preempt_mode="CANCEL", grace_time="1:00"))
@@ -38,8 +38,8 @@ class Preemption(SharedCluster):
         self.cluster.ok("scancel", job)
 
     def test_jobs_that_are_put_aside_go_on_when_the_urgent_one_has_ended(self):
-        victim = self.busy("-p", "aside", "-N2", "--exclusive", "--mem=100")
-        urgent = self.urgent("--mem=100", "--wrap", self.gate("aside"))
+        victim = self.busy("-p", "aside", "-N2", "-c2", "--mem=100")
+        urgent = self.runs(self.cluster.submit("-p", "urgent", "-N2", "-c2", "--mem=100", "-t", "5", "--wrap", self.gate("aside")))
         self.assertEqual(self.field(victim, "%T"), "SUSPENDED")
         self.open_gate("aside")
         self.ends(urgent)

@@ -23,7 +23,7 @@ class Whole(SharedCluster):
         # Every GPU of the cluster is taken by a scavenging array, two by two.
         array = submit("-p", "scavenge", "--array=1-40%16", "--gres=gpu:2", "-c1", "-t", "60", "--wrap", "sleep 1000")
         eventually(lambda: len(self.queue("%i", "-t", "R")) == 16, "sixteen tasks run")
-        self.assertEqual(self.queue("%i|%r", "-t", "PD"), [f"{array}_[17-40%16]|JobArrayTaskLimit"])
+        eventually(lambda: self.queue("%i|%r", "-t", "PD") == [f"{array}_[17-40%16]|JobArrayTaskLimit"], "the others wait for them")
         shown = self.cluster.run("scontrol", "-d", "show", "job", f"{array}_1").stdout
         self.assertIn("GRES=gpu:mi300x:2(IDX:", shown)
 

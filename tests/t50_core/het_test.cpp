@@ -41,7 +41,7 @@ TEST_F(T50Het, ComponentsHaveFollowingIdsAndOneLeader) {
 
 TEST_F(T50Het, TheyStartTogetherOrNotAtAll) {
     EXPECT_FALSE(b.apply(StartJob{{b.place(leader, "n1")}}));
-    EXPECT_FALSE(b.apply(StartJob{{b.place(leader, "n1"), b.place(second, "n1")}})) << "each on nodes of its own";
+    EXPECT_FALSE(b.apply(StartJob{{b.place(leader, "n1"), b.place(second, "n1")}})) << "there is no room for both";
     EXPECT_EQ(b.cluster().find_node("n1")->job_count, 0U);
     EXPECT_TRUE(start());
     EXPECT_TRUE(job(leader).is_running() && job(second).is_running());

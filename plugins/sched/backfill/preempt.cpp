@@ -57,7 +57,6 @@ bool Pass::push_out(std::uint32_t slot) {
         const bool placed = fits(state, question, true);
         for (const auto victim : victims) put_back(victim);
         if (!placed) continue;
-        kept_.clear();
         const std::vector<Place> places{{slot, partition, kept_.keep(placement_.shares()), limit_s}};
         if (sink_.preempt(&sink_, slot, partition, victims.data(), static_cast<std::uint32_t>(victims.size()),
                           places[0].shares) != SPUR_OK)

@@ -103,14 +103,14 @@ void run_for_a_while(SchedWorld& world, const Wishes& wishes, std::uint32_t node
 }
 
 RC_GTEST_PROP(T07BackfillLaws, WholeNodesAndLicensesAreNeverGivenTwice, ()) {
-    SchedWorld world({{"reserve", one_of({"1", "2", "32", "all"})}});
+    SchedWorld world(TestOptions{{"reserve", one_of({"1", "2", "32", "all"})}});
     const Wishes wishes;
     const auto nodes = make_cluster(world, wishes);
     run_for_a_while(world, wishes, nodes, false);
 }
 
 RC_GTEST_PROP(T07BackfillLaws, NoPromisedStartIsDelayedByWhoeverOvertakes, ()) {
-    SchedWorld world({{"reserve", one_of({"1", "2", "32", "all"})}});
+    SchedWorld world(TestOptions{{"reserve", one_of({"1", "2", "32", "all"})}});
     const Wishes wishes{.reservations = false};
     const auto nodes = between(1, wishes.most_nodes);
     NodeSet all, some;
@@ -123,14 +123,14 @@ RC_GTEST_PROP(T07BackfillLaws, NoPromisedStartIsDelayedByWhoeverOvertakes, ()) {
 }
 
 RC_GTEST_PROP(T07BackfillLaws, CoresMemoryAndGpusAreNeverGivenTwice, ()) {
-    SchedWorld world({}, "select_gpu");
+    SchedWorld world(TestOptions{}, "select_gpu");
     const Wishes wishes{.gpus = true, .most_nodes = 5};
     const auto nodes = make_cluster(world, wishes);
     run_for_a_while(world, wishes, nodes, false);
 }
 
 RC_GTEST_PROP(T07BackfillLaws, AJobThatFitsTheEmptyClusterStartsUnderAnyStreamOfSmallerOnes, ()) {
-    SchedWorld world({{"reserve", one_of({"1", "32"})}}, one_of({"select_linear", "select_gpu"}));
+    SchedWorld world(TestOptions{{"reserve", one_of({"1", "32"})}}, one_of({"select_linear", "select_gpu"}));
     const auto nodes = between(2, 6);
     world.nodes(nodes);
     std::uint32_t number = 0;
@@ -175,7 +175,7 @@ RC_GTEST_PROP(T07BackfillLaws, TheFrontStartsNoLaterThanItWasFirstPromised, ()) 
 }
 
 RC_GTEST_PROP(T07BackfillLaws, APreemptedSetLetsItsJobStartAndNoneOfItIsNeedless, ()) {
-    SchedWorld world({}, one_of({"select_linear", "select_gpu"}));
+    SchedWorld world(TestOptions{}, one_of({"select_linear", "select_gpu"}));
     const auto nodes = between(1, 10);
     world.nodes(nodes).qos().qos({0});
     for (std::uint32_t i = 0; i < nodes;) {

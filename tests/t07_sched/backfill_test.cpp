@@ -39,7 +39,7 @@ TEST(T07Backfill, ALongJobMayOvertakeOnNodesTheFrontDoesNotNeed) {
 
 TEST(T07Backfill, WithOnePromiseAPieceIsLeftToThoseBehindTheFront) {
     const auto plan_with = [](const std::string& reserve) {
-        SchedWorld world({{"reserve", reserve}});
+        SchedWorld world(TestOptions{{"reserve", reserve}});
         world.nodes(3).running("a", {0}, until(100)).running("b", {1}, until(200));
         world.pending("first", width(2), limit_s(50)).pending("second", width(3)).pending("third", limit_s(1000));
         return world.plan();
@@ -53,7 +53,7 @@ TEST(T07Backfill, WithOnePromiseAPieceIsLeftToThoseBehindTheFront) {
 }
 
 TEST(T07Backfill, EveryPartitionHasPromisesOfItsOwn) {
-    SchedWorld world({{"reserve", "1"}});
+    SchedWorld world(TestOptions{{"reserve", "1"}});
     world.nodes(4).partition({0, 1}).partition({2, 3});
     world.running("a", {0}, until(100)).running("b", {2}, until(100));
     world.pending("first", width(2), in({0})).pending("second", width(2), in({1}));
@@ -80,7 +80,7 @@ TEST(T07Backfill, WhoWaitsForAJobWithoutLimitHasNoPromise) {
 }
 
 TEST(T07Backfill, NoStartIsPromisedBeyondTheWindow) {
-    SchedWorld world({{"window", "60"}});
+    SchedWorld world(TestOptions{{"window", "60"}});
     world.nodes(2).running("a", {0}, until(3601)).pending("big", width(2)).pending("small", limit_s(7200));
     const auto plan = world.plan();
     EXPECT_FALSE(plan.expected.contains("big"));

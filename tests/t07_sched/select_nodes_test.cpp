@@ -213,6 +213,16 @@ TEST(T07Select, OneSwitchIsWaitedForUntilItsTimeHasPassed) {
     EXPECT_TRUE(bench.pick(tired).fits());
 }
 
+TEST(T07Select, AClusterWithoutNodesGivesNothing) {
+    SelectBench bench;
+    const auto job = bench.pending([](Ask& ask) { ask.job.tasks = 1, ask.job.mem_per_node_mib = 1000; });
+    EXPECT_EQ(bench.pick(job).verdict, SPUR_NEVER);
+    spur_status verdict = SPUR_E_INTERNAL;
+    bench.ops().screen(bench.cycle(), 0, &job, 1, &verdict);
+    EXPECT_EQ(verdict, SPUR_NOT_NOW);
+    bench.copy(0, 1);
+}
+
 TEST(T07Select, DownNodesAreNotUsedAndNotForgotten) {
     SelectBench bench;
     bench.nodes(2, {.cores = 4});

@@ -76,7 +76,7 @@ void Cycle::screen(std::uint32_t slot, const std::uint32_t* jobs, std::uint32_t 
 }
 
 void Cycle::idle_nodes(std::uint32_t slot, std::uint64_t* words) const {
-    if (slot < slots()) std::copy_n(slots_.index(slot).idle(), picture_.width(), words);
+    if (slot < slots()) std::copy_n(slots_.index(slot).idle(), (picture_.node_count() + 63) / 64, words);
 }
 
 std::string Cycle::explain(const spur_pick& pick) {

@@ -137,6 +137,12 @@ bool Fitter::works(const Need& need, const Node& node, const Supply& supply, con
     return true;
 }
 
+bool Fitter::holds(const Need& need, std::uint32_t slot, std::uint32_t index, std::uint32_t tasks,
+                   std::uint64_t pooled) const {
+    if (tasks > need.most_tasks || !is_welcome(need, slot, index)) return false;
+    return works(need, picture_.node(index), supply(need, slot, index), amounts(need, index, tasks, pooled));
+}
+
 Room Fitter::room(const Need& need, std::uint32_t slot, std::uint32_t index) const {
     const auto& node = picture_.node(index);
     if (!is_welcome(need, slot, index)) return {};
@@ -234,7 +240,7 @@ Devices Fitter::devices(const Need& need, std::uint32_t slot, std::uint32_t inde
             slots_.free_devices(state, node, static_cast<std::uint32_t>(found)) & picture_.devices_of(gres, kind.type);
         for (std::uint32_t other = 0; other < k; ++other)
             if (need.gres[other].name == kind.name) free &= ~out.sets[other];
-        if (gres.parent >= 0) {  // shards: fill up the device that has least left, then the next
+        if (gres.by_units) {  // shards: fill up the device that has least left, then the next
             auto left = amounts.gres[k];
             while (left > 0 && free != 0) {
                 std::uint32_t tightest = most_devices;

@@ -38,6 +38,9 @@ public:
 
     // May the job be there at all, whatever it needs?
     bool is_welcome(const Need& need, std::uint32_t slot, std::uint32_t node) const;
+    // Would so much of the job fit? Cheaper than asking for all the room there is.
+    bool holds(const Need& need, std::uint32_t slot, std::uint32_t node, std::uint32_t tasks,
+               std::uint64_t pooled) const;
     Room room(const Need& need, std::uint32_t slot, std::uint32_t node) const;
     // With `pooled` units of the pooled kind.
     Amounts amounts(const Need& need, std::uint32_t node, std::uint32_t tasks, std::uint64_t pooled) const;

@@ -24,7 +24,7 @@ constexpr std::uint32_t most_weights = 64;  // further ones count as the heavies
 
 void Picture::build(const spur_cluster_view& view, DeviceChooser& chooser) {
     view_ = &view;
-    width_ = (view.nodes.count + 63) / 64;
+    width_ = std::max((view.nodes.count + 63) / 64, 1U);
     gpu_name_ = find_name(view.gres_names, "gpu");
     shard_name_ = find_name(view.gres_names, "shard");
     shares_cores_ = false;
@@ -78,6 +78,7 @@ void Picture::add_gres(Node& node, DeviceChooser& chooser) {
     auto& whole = gres_[node.first_gres + static_cast<std::uint32_t>(node.gpu)];
     if (parts.devices == 0 || whole.devices == 0) return;
     parts.parent = node.gpu;
+    parts.by_units = true;
     whole.parts = shards;
 }
 
@@ -91,6 +92,8 @@ void Picture::add_devices(const spur_gres_view& view, Gres& gres, DeviceChooser&
              .parent = device.parent,
              .cores = device.cores});
     }
+    for (std::uint32_t d = 0; d < gres.devices; ++d)
+        gres.by_units = gres.by_units || devices_[gres.first_device + d].units > 1;
     const auto n = gres.devices;
     pairs_.assign(std::size_t{n} * n, 0);
     for (std::uint32_t l = 0; l < view.links.count; ++l) {

@@ -24,6 +24,7 @@ struct Gres {
     const Wiring* wiring{};
     std::int32_t parent{-1};  // shards: which of the node's resources they are parts of
     std::int32_t parts{-1};   // and the other way round
+    bool by_units{};          // some device holds more than one unit
 };
 
 struct Device {

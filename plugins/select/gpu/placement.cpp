@@ -143,7 +143,7 @@ void PlacementWriter::write_gres(const Question& question, const Chosen& one, co
         const auto& gres = picture_.gres(node, static_cast<std::uint32_t>(picture_.find_gres(node, kind.name)));
         if (gres.devices == 0) {
             push_gres(kind.name, kind.type, amounts.gres[k], 0, 0);
-        } else if (gres.parent >= 0) {  // shards: a piece for each device, so that it is known how many lie on it
+        } else if (gres.by_units) {  // shards: a piece for each device, so that it is known how many lie on it
             auto left = amounts.gres[k];
             for_each_bit(devices.sets[k], 0, [&](std::uint32_t d) {
                 const auto here = std::min<std::uint64_t>(left, picture_.device(gres, d).units - state.units(gres)[d]);
@@ -175,7 +175,12 @@ void PlacementWriter::write_rest(const Question& question, const Chosen& one, co
                                 need.gres[k].name == picture_.gres(node, static_cast<std::uint32_t>(gres.parts)).name);
         }
         if (shards) continue;
-        if (gres.devices > 0)
+        if (gres.by_units)
+            for_each_bit(slots_.free_devices(state, node, g) & ~asked, 0, [&](std::uint32_t d) {
+                const auto& device = picture_.device(gres, d);
+                push_gres(gres.name, device.type, device.units - state.units(gres)[d], bit(d), gres.devices);
+            });
+        else if (gres.devices > 0)
             write_devices(gres.name, gres, slots_.free_devices(state, node, g) & ~asked);
         else if (asked == 0 && state.gres(gres).used < static_cast<std::int64_t>(gres.total))
             push_gres(gres.name, 0,

@@ -7,7 +7,7 @@ namespace spur::select_gpu {
 
 namespace {
 
-constexpr std::uint32_t most_looks = 96;  // nodes compared for one that will do
+constexpr std::uint32_t most_looks = 64;  // nodes compared for one that will do
 
 std::uint64_t share_of(std::uint64_t total, std::uint32_t nodes) { return (total + nodes - 1) / nodes; }
 
@@ -148,22 +148,32 @@ bool Search::may_fit(const Question& question) const {
 // ---- choosing
 // --------------------------------------------------------------------------------------------------------
 
-Room Search::room(const Question& question, std::uint32_t node) const {
+bool Search::is_suitable(const spur_job_view& job, std::uint32_t node) const {
     const auto& record = *picture_.node(node).view;
-    const auto& job = question.job;
-    if (record.tmp_mib < job.tmp_mib || record.sockets < job.min_sockets ||
-        record.cores_per_socket < job.min_cores_per_socket || record.threads_per_core < job.min_threads_per_core)
-        return {};
-    return fitter_.room(question.need, question.slot, node);
+    return record.tmp_mib >= job.tmp_mib && record.sockets >= job.min_sockets &&
+           record.cores_per_socket >= job.min_cores_per_socket && record.threads_per_core >= job.min_threads_per_core;
+}
+
+Room Search::room(const Question& question, std::uint32_t node) const {
+    return is_suitable(question.job, node) ? fitter_.room(question.need, question.slot, node) : Room{};
+}
+
+bool Search::holds(const Question& question, std::uint32_t node, std::uint32_t tasks, std::uint64_t pooled) const {
+    return is_suitable(question.job, node) && fitter_.holds(question.need, question.slot, node, tasks, pooled);
 }
 
 bool Search::choose_from(const Question& question) {
     forget();
     if ((question.job.flags & SPUR_JOB_CONTIGUOUS) != 0) return choose_contiguous(question);
     if (!question.need.spread && choose_even(question)) return true;
+    // Where every node has to hold the same, or there can be one only, no other choice helps.
+    const auto& need = question.need;
+    const bool equal = (need.tasks == 0 && need.pooled < 0) || need.max_nodes == 1;
+    if (equal && !need.spread && question.job.quotas.count == 0) return false;
     const bool fewest = (question.job.flags & SPUR_JOB_USE_MIN_NODES) != 0;  // whatever they weigh
     if (choose_roomy(question, !fewest)) return true;
-    return question.need.max_nodes < picture_.node_count() && choose_roomy(question, false);
+    return !fewest && picture_.weight_groups() > 1 && need.max_nodes < picture_.node_count() &&
+           choose_roomy(question, false);
 }
 
 void Search::forget() {
@@ -303,8 +313,7 @@ bool Search::choose_one(const Question& question, std::uint32_t tasks, std::uint
         std::uint32_t looks = 0, bucket_found = 0;
         in_order(question, picture_.weight_group(group), loosest, [&](std::uint32_t node, std::uint32_t bucket) {
             if (found && !by_links && bucket != bucket_found) return false;
-            const auto here = room(question, node);
-            if (here.tasks < tasks || here.pooled < pooled) return true;
+            if (!holds(question, node, tasks, pooled)) return true;
             const auto free = static_cast<std::uint64_t>(slots_.state(question.slot, node).head().free_cores);
             auto rank = std::tuple{std::uint64_t{0}, std::uint64_t{0}, loosest ? UINT64_MAX - free : free};
             if (by_links) {
@@ -312,7 +321,7 @@ bool Search::choose_one(const Question& question, std::uint32_t tasks, std::uint
                     fitter_.devices(need, question.slot, node, fitter_.amounts(need, node, tasks, pooled));
                 rank = {devices.short_of_best, devices.torn, loosest ? UINT64_MAX - free : free};
             }
-            if (!found || rank < best_rank) best = {node, here}, best_rank = rank, bucket_found = bucket;
+            if (!found || rank < best_rank) best = {node, {tasks, pooled}}, best_rank = rank, bucket_found = bucket;
             found = true;
             const bool perfect = by_links && std::get<0>(rank) == 0 && std::get<1>(rank) == 0;
             return !first_fit_ && !perfect && ++looks < most_looks;
@@ -329,13 +338,12 @@ bool Search::choose_some(const Question& question, std::uint32_t tasks, std::uin
         in_order(question, picture_.weight_group(group), need.least_loaded, [&](std::uint32_t node, std::uint32_t) {
             if (chosen_.size() >= need.min_nodes) return false;
             if ((taken_[node / 64] & bit(node)) != 0) return true;
-            const auto here = room(question, node);
-            if (here.tasks < tasks || here.pooled < pooled) return true;
+            if (!holds(question, node, tasks, pooled)) return true;
             if (perfect) {
                 const auto wanted = fitter_.amounts(need, node, tasks, pooled);
                 if (fitter_.devices(need, question.slot, node, wanted).short_of_best != 0) return true;
             }
-            add({node, here});
+            add({node, {tasks, pooled}});
             return true;
         });
     return is_enough(question) && has_quotas(question.job);

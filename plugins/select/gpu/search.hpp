@@ -59,7 +59,9 @@ private:
     void replace_last(const Question& question);
 
     bool lay_candidates(const Question& question);
+    bool is_suitable(const spur_job_view& job, std::uint32_t node) const;
     Room room(const Question& question, std::uint32_t node) const;
+    bool holds(const Question& question, std::uint32_t node, std::uint32_t tasks, std::uint64_t pooled) const;
     bool is_enough(const Question& question) const;
     bool has_quotas(const spur_job_view& job) const;
     bool has_required(const spur_job_view& job) const;

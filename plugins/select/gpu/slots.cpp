@@ -251,8 +251,13 @@ void Slots::book_gres(const StateView& state, const Node& node, const spur_gres_
     const auto& gres = picture_->gres(node, static_cast<std::uint32_t>(found));
     auto& kept = state.gres(gres);
     kept.used += sign * static_cast<std::int64_t>(share.count);
-    // One device may hold many units (shards); of several devices each holds one.
-    const auto named = word(share.devices, 0);
+    // One device may hold many units (shards, a typed count); of several devices each holds one. Who holds some of a
+    // count need not name the device: there is one for each type.
+    auto named = word(share.devices, 0);
+    if (named == 0 && gres.by_units && gres.parent < 0) {
+        const auto all = picture_->devices_of(gres, share.type);
+        named = all & (~all + 1);
+    }
     const auto units = count(named) == 1 ? static_cast<std::int64_t>(share.count) : 1;
     for_each_bit(named, 0, [&](std::uint32_t device) {
         if (device >= gres.devices) return;

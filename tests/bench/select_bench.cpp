@@ -71,13 +71,17 @@ int main(int argc, char** argv) {
     report("screen of all jobs, empty cluster",
            milliseconds([&] { ops.screen(cycle, 0, slots.data(), jobs, verdicts.data()); }), floor, jobs);
     std::uint32_t started = 0, picks = 0;
+    double good = 0, bad = 0;  // microseconds
     std::unordered_set<std::uint64_t> hopeless;
     const auto pass = [&] {
         for (std::uint32_t i = 0; i < jobs; ++i) {
             const auto klass = SPUR_AT(spur_job_view, view.pending, i)->klass;
             if (verdicts[i] != SPUR_FITS || hopeless.contains(klass)) continue;
             ++picks;
-            if (bench.start(i).fits())
+            const auto begun = Clock::now();
+            const bool fits = bench.start(i).fits();
+            (fits ? good : bad) += std::chrono::duration<double, std::micro>(Clock::now() - begun).count();
+            if (fits)
                 ++started;
             else
                 hopeless.insert(klass);
@@ -85,7 +89,8 @@ int main(int argc, char** argv) {
     };
     const auto filling = milliseconds(pass);
     report("a pass that fills the cluster", filling, floor, jobs);
-    std::printf("    %u picks, %u started\n", picks, started);
+    std::printf("    %u picks; %u started, %.1f us each; the others %.1f us each\n", picks, started, good / started,
+                bad / (picks - started));
     hopeless.clear();
     picks = started = 0;
     report("screen of all jobs, full cluster",

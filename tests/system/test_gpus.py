@@ -9,7 +9,7 @@ links = ["0-1:nvlink:400", "2-3:nvlink:400", "4-5:nvlink:400", "6-7:nvlink:400"]
 numa = ["0-3:0", "4-7:1"]
 near_cpus = ["0-3:0-7", "4-7:8-15"]
 """
-NODE = 'sockets = 2\ncores_per_socket = 8\ngres = ["gpu:mi300x:8", "shard:16", "nic:4"]'
+NODE = 'sockets = 2\ncores_per_socket = 8\ngres = ["gpu:mi300x:8", "shard:16", "nic:fast:4", "nic:slow:2"]'
 
 
 def numbers(text):
@@ -127,6 +127,14 @@ class Gpus(unittest.TestCase):
         self.assertEqual((seen["CUDA_VISIBLE_DEVICES"], seen["SLURM_SHARDS_ON_NODE"]), ("0", "1"))
         whole = self.starts("-w", "n1", "--gpus=7")
         self.assertNotIn(0, self.held(whole)[2])
+
+    def test_counts_are_kept_by_type(self):
+        self.starts("-w", "n1", "--gres=nic:slow:2")
+        waits = self.cluster.submit("-w", "n1", "--gres=nic:slow:1", "--wrap", "true")
+        other = self.cluster.submit("-w", "n1", "--gres=nic:fast:4", "--wrap", "true")
+        self.assertEqual(self.cluster.wait_ended(other)["JobState"], "COMPLETED")
+        self.assertEqual(self.cluster.state(waits), "PENDING")
+        self.assertIn("nic:slow:2(IDX:N/A)", self.cluster.ok("scontrol", "-d", "show", "node", "n1"))
 
     def test_an_exclusive_job_has_the_whole_node(self):
         small = self.starts("-w", "n1", "-n", "1")

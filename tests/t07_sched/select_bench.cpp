@@ -82,6 +82,13 @@ SelectBench& SelectBench::nodes(std::uint32_t count, const NodeShape& shape) {
         if (shape.shards_per_gpu > 0)
             gres.push_back({shard, 0, std::uint64_t{shape.gpus} * shape.shards_per_gpu, 0, keep(shards), {}});
         if (shape.counted > 0) gres.push_back({bandwidth, 0, shape.counted, 0, {}, {}});
+        std::vector<spur_device_view> counts;
+        std::uint64_t together = 0;
+        for (const auto& [type, amount] : shape.counted_types) {
+            counts.push_back({static_cast<std::uint32_t>(counts.size()), type, SPUR_NONE, SPUR_NONE, amount, 0, {}});
+            together += amount;
+        }
+        if (together > 0) gres.push_back({bandwidth, 0, together, 0, keep(counts), {}});
         spur_node_view node{};
         node.name = plugin::str("n");
         node.flags = SPUR_NODE_USABLE;

@@ -36,8 +36,9 @@ struct NodeShape {
     bool near_cores = false;  // each gpu is near the cores of its socket, by list
     std::uint32_t shards_per_gpu = 0;
     std::uint32_t weight = 1;
-    std::uint64_t counted = 0;               // of the resource "bandwidth"
-    std::vector<std::uint32_t> gpu_types{};  // empty: all of type 1
+    std::uint64_t counted = 0;                                             // of the resource "bandwidth"
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> counted_types{};  // the same, by type
+    std::vector<std::uint32_t> gpu_types{};                                // empty: all of type 1
 };
 
 // A job being written: the ABI's record, and lists that live as long as the bench.

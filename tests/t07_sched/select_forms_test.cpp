@@ -184,6 +184,21 @@ TEST(T07Select, CountedResourcesAreCounted) {
     EXPECT_EQ(bench.pick(job).verdict, SPUR_NOT_NOW);
 }
 
+TEST(T07Select, CountsAreKeptByType) {
+    SelectBench bench;
+    bench.nodes(1, {.cores = 8, .counted_types = {{1, 4}, {2, 2}}});
+    const auto of_second = [&](std::uint64_t count) {
+        return bench.pending([&](Ask& ask) { ask.gres(SelectBench::bandwidth, SPUR_GRES_PER_NODE, count, 2); });
+    };
+    const auto two = of_second(2), three = of_second(3);
+    const auto any = bench.pending([](Ask& ask) { ask.gres(SelectBench::bandwidth, SPUR_GRES_PER_NODE, 4); });
+    EXPECT_EQ(bench.pick(three).verdict, SPUR_NEVER);
+    EXPECT_EQ(bench.start(two).nodes.at(0).gres_count, 2U);
+    EXPECT_EQ(bench.pick(two).verdict, SPUR_NOT_NOW);
+    EXPECT_EQ(bench.start(any).nodes.at(0).gres_count, 4U);
+    EXPECT_EQ(bench.pick(any).verdict, SPUR_NOT_NOW);
+}
+
 TEST(T07Select, ShardsFillAGpuAndKeepItFromBeingGivenWhole) {
     SelectBench bench;
     bench.nodes(1, {.cores = 8, .gpus = 2, .shards_per_gpu = 4});

@@ -111,7 +111,8 @@ void Mirror::fill_node_gres(const Node& node, NodeBacking& backing) {
         // Devices of one name are numbered through all its types, so their pools are one record: position is number.
         const auto same = std::ranges::find(backing.gres, name, &spur_gres_view::name);
         const auto at = static_cast<std::size_t>(same - backing.gres.begin());
-        if (same == backing.gres.end() || !pool.has_devices) {
+        const bool typed_count = !pool.has_devices && !pool.type.empty() && pool.name != "shard";
+        if (same == backing.gres.end() || !(pool.has_devices || typed_count)) {
             backing.gres.push_back(
                 {.name = name, .reserved = 0, .total = pool.count, .used = used, .devices = {}, .links = {}});
             backing.devices.emplace_back();
@@ -120,6 +121,14 @@ void Mirror::fill_node_gres(const Node& node, NodeBacking& backing) {
             same->used += used;
         }
         if (pool.has_devices) add_gpus(node, i, backing, backing.devices[at]);
+        if (typed_count)  // the record knows types of devices only: each type is one, with so many units
+            backing.devices[at].push_back({.index = static_cast<std::uint32_t>(backing.devices[at].size()),
+                                           .type = gres_types_.number(pool.type),
+                                           .socket = SPUR_NONE,
+                                           .parent = SPUR_NONE,
+                                           .units_total = pool.count,
+                                           .units_used = used,
+                                           .cores = {}});
         if (pool.name == "shard") add_shards(node, pool, backing.devices.back());
     }
     for (const auto& link : node.gpu_links) backing.links.push_back({link.from, link.to, link.weight, link.kind});

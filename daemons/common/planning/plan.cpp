@@ -57,6 +57,7 @@ Bitset bitset_of(const spur_bits& bits) {
 
 // Shards come in a piece for each gpu they lie on; the books keep them together, with how many lie on each.
 void add_gres(GresShare piece, std::vector<GresShare>& list) {
+    if (piece.name != "shard" && piece.name != "gpu") piece.devices = {};  // a count: the mirror made its devices up
     if (piece.name != "shard" || piece.devices.empty()) return list.push_back(std::move(piece));
     const auto gpus = piece.devices.count();
     for (std::uint32_t i = 0; i < gpus; ++i)  // of one piece with several: evenly

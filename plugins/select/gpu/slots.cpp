@@ -254,7 +254,7 @@ void Slots::book_gres(const StateView& state, const Node& node, const spur_gres_
     // One device may hold many units (shards, a typed count); of several devices each holds one. Who holds some of a
     // count need not name the device: there is one for each type.
     auto named = word(share.devices, 0);
-    if (named == 0 && gres.by_units && gres.parent < 0) {
+    if (named == 0 && gres.devices > 0 && gres.parent < 0) {
         const auto all = picture_->devices_of(gres, share.type);
         named = all & (~all + 1);
     }

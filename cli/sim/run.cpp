@@ -18,7 +18,9 @@ namespace {
 
 constexpr std::uint32_t nodes_on_page = 64;
 
+// As in spur.conf, but that a text needs quotes only where it would be something else without: "1".
 ConfigValue value_of(const std::string& text) {
+    if (text.size() >= 2 && text.front() == '"' && text.back() == '"') return text.substr(1, text.size() - 2);
     if (text == "true" || text == "false") return text == "true";
     std::int64_t whole = 0;
     const auto* const end = text.data() + text.size();

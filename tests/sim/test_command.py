@@ -116,6 +116,12 @@ class SimCommand(unittest.TestCase):
         unknown = self.sim("-c", self.conf, "-s", "sched/fifo.nonesuch=1", self.path("log.swf"), code=1)
         self.assertIn("nonesuch", unknown)
 
+    def test_an_option_in_quotes_is_a_text_even_if_it_looks_like_a_number(self):
+        trace = self.write("log.swf", SWF)
+        easy = ["-c", self.conf, "-p", "sched=sched/backfill", "-p", "select=select/gpu"]
+        self.sim(*easy, "-s", 'sched/backfill.reserve="1"', trace)
+        self.assertIn("must be a text", self.sim(*easy, "-s", "sched/backfill.reserve=1", trace, code=1))
+
     def test_help_names_every_command(self):
         text = self.sim("--help")
         for word in ("compare", "synth", "record", "--plugin", "--json"):

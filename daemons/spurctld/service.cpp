@@ -86,6 +86,12 @@ void Service::register_all(wire::RpcServer& server) {
             return session.close(
                 Error{ErrorCode::denied, "only an agent running as root or as the controller's user may register"});
         }
+        if (hooks_.agents_show_certificates && session.peer().certificate.empty()) {
+            hooks_.log(fmt::format("{}: an agent came without a certificate; refused", session.peer().address));
+            return session.close(Error{ErrorCode::denied,
+                                       "an agent must show a certificate with a common name, signed by the authority "
+                                       "under [tls] ca; set [tls] certificate and key in its spur.conf"});
+        }
         agents_.open(session);
     });
 }

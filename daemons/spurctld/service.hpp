@@ -34,6 +34,7 @@ struct ServiceHooks {
     std::string listen_host;
     std::uint16_t listen_port{};
     UnixSeconds boot_time{};
+    bool agents_show_certificates{false};  // TLS is on: an agent is a daemon and has one
 };
 
 class Service {

@@ -60,6 +60,19 @@ TEST_F(WireTls, CallsAndStreamsWork) {
     for (int i = 0; i < 100; ++i) EXPECT_EQ(stream->read(soon()), std::to_string(i));
 }
 
+TEST_F(WireTls, APlainClientIsToldAtOnceThatThePortSpeaksTls) {
+    Loopback loop{{.tls = server_tls()}}, other{{.tls = server_tls()}};
+    loop.start();
+    other.start();
+    for (const auto& endpoints : {std::vector{loop.endpoint()}, std::vector{loop.endpoint(), other.endpoint()}}) {
+        Channel channel{{.endpoints = endpoints}};
+        const auto reply = channel.unary("/test/Echo", "x", {.timeout = 3600s, .idempotent = true});
+        ASSERT_FALSE(reply);
+        EXPECT_EQ(reply.error().status, Status::failed_precondition);
+        EXPECT_NE(reply.error().text.find("the port speaks TLS"), std::string::npos) << reply.error().text;
+    }
+}
+
 TEST_F(WireTls, AnUnknownAuthorityIsRefused) {
     Loopback loop{{.tls = server_tls()}};
     loop.start();

@@ -14,6 +14,7 @@ namespace {
 constexpr std::int32_t stream_window = 1 << 20;       // how far a server may run ahead of a stream's reader
 constexpr std::int32_t connection_window = 64 << 20;  // never the bottleneck: one slow stream must not stop the others
 constexpr std::size_t read_size = 64 * 1024;
+constexpr char tls_alert = 0x15;  // the first byte of what a TLS server says to a client that does not speak TLS
 
 nghttp2_nv field(std::string_view name, std::string_view value, std::uint8_t flags = NGHTTP2_NV_FLAG_NONE) {
     return {reinterpret_cast<std::uint8_t*>(const_cast<char*>(name.data())),
@@ -159,8 +160,11 @@ RpcResult<std::shared_ptr<Connection>> Connection::open(const Endpoint& endpoint
         connection->await_greeting(deadline);
     }
     if (connection->failed_)
-        return failed(
-            {ErrorCode::unavailable, fmt::format("cannot connect to {}: {}", endpoint.text(), connection->failure_)});
+        return std::unexpected(RpcError{
+            {ErrorCode::unavailable, fmt::format("cannot connect to {}: {}", endpoint.text(), connection->failure_)},
+            connection->failure_status_,
+            {},
+            false});
     return connection;
 }
 
@@ -292,6 +296,10 @@ void Connection::send_pending() {
 
 void Connection::receive_plain(std::string_view bytes) {
     if (bytes.empty() || failed_) return;
+    if (!tls_ && !greeted_ && bytes.front() == tls_alert) {
+        failure_status_ = Status::failed_precondition;  // asking again would not help
+        return fail("the port speaks TLS; name the authority of its certificate as ca under [tls] in spur.conf");
+    }
     const ssize_t taken =
         nghttp2_session_mem_recv(session_, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
     if (taken < 0) fail(fmt::format("{}; is this a Spur port?", nghttp2_strerror(static_cast<int>(taken))));
@@ -305,11 +313,11 @@ void Connection::receive_pending() {
         const auto moved = receive_bytes(fd_.get(), buffer, sizeof buffer, count, why);
         if (moved == Moved::none_now) return;
         if (moved == Moved::closed) return fail(why);
-        greeted_ = true;
         heard_ = Clock::now();
         pinged_ = false;
         if (!tls_) {
             receive_plain({buffer, count});
+            greeted_ = true;
         } else {
             std::string plain;
             const auto opened = tls_->receive({buffer, count}, plain, wire_out_);

@@ -121,6 +121,7 @@ private:
     bool going_away_{false};
     bool failed_{false};
     std::string failure_;
+    Status failure_status_{Status::unavailable};
 };
 
 }  // namespace spur::wire

@@ -14,6 +14,8 @@
 namespace spur::wire {
 namespace {
 
+constexpr std::string_view fatal_tls_alert{"\x15\x03\x01\x00\x02\x02\x46", 7};  // protocol version
+
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t listener_id = 0, inbox_id = 1;  // connections start at 2
@@ -191,8 +193,11 @@ bool IoThread::decrypt(SocketConnection& connection, std::string_view bytes) {
     const bool was_established = connection.tls->established();
     const auto opened = connection.tls->receive(bytes, plain_, connection.out);
     if (!was_established && connection.tls->established()) connection.peer->certificate = connection.tls->peer_name();
-    if (!opened && !connection.tls->established())
+    if (!opened && !connection.tls->established()) {
         service_.warn(fmt::format("connection from {} refused: {}", connection.peer->address, opened.error().text));
+        // OpenSSL says nothing to a client that does not speak TLS at all; one of ours would ask again and again.
+        if (connection.out.empty()) connection.out = fatal_tls_alert;
+    }
     const bool spoken = plain_.empty() || connection.http->receive(plain_, now_);
     return opened && spoken;
 }

@@ -70,7 +70,7 @@ Result<void> Connection::check_proof(const StreamState& stream, const std::strin
 
 RpcError Connection::judge_without_status(const StreamState& stream, std::uint32_t http2_error) const {
     if (failed_)
-        return make_error(Status::unavailable,
+        return make_error(failure_status_,
                           fmt::format("{}: lost the connection to {}: {}", stream.method, endpoint_.text(), failure_),
                           may_have_acted(stream));
     if (http2_error != NGHTTP2_NO_ERROR)

@@ -42,6 +42,26 @@ std::string joined(const std::vector<std::string>& items) {
     return text;
 }
 
+// Stands in for a directory that does not exist yet, and goes with what was put into it.
+class TrialDirectory {
+public:
+    explicit TrialDirectory(std::string& path) {
+        std::error_code ignored;
+        if (path.empty() || std::filesystem::exists(path, ignored)) return;
+        std::string pattern = std::filesystem::temp_directory_path(ignored) / "spurctld-trial-XXXXXX";
+        if (mkdtemp(pattern.data()) != nullptr) made_ = path = pattern;
+    }
+    ~TrialDirectory() {
+        std::error_code ignored;
+        if (!made_.empty()) std::filesystem::remove_all(made_, ignored);
+    }
+    TrialDirectory(const TrialDirectory&) = delete;
+    TrialDirectory& operator=(const TrialDirectory&) = delete;
+
+private:
+    std::string made_;
+};
+
 SchedulerOptions scheduler_options(const SchedulerConfig& config) {
     SchedulerOptions options;
     options.interval = std::chrono::seconds{std::max(config.interval_s, 1U)};
@@ -102,9 +122,12 @@ Controller::Controller(Config config, LoadConfig reload, std::function<void()> r
 Controller::~Controller() { stop(); }
 
 Result<void> Controller::check(const Config& config) {
-    daemon::PluginHost plugins{host_options(config)};
-    return plugins.check(config, {&daemon::StateAxis::info, &daemon::AuthAxis::info, &daemon::SchedAxis::info,
-                                  &daemon::SelectAxis::info, &daemon::PriorityAxis::info});
+    // A state directory that the first start will make is not missed: the plugins get one for the trial.
+    auto trial = config;
+    const TrialDirectory directory{trial.controller.state_dir};
+    daemon::PluginHost plugins{host_options(trial)};
+    return plugins.check(trial, {&daemon::StateAxis::info, &daemon::AuthAxis::info, &daemon::SchedAxis::info,
+                                 &daemon::SelectAxis::info, &daemon::PriorityAxis::info});
 }
 
 Result<void> Controller::start() {
@@ -173,8 +196,8 @@ void Controller::stop() {
     watchers_.reset();
     agents_.reset();
     applier_.reset();
+    plugins_.stop();  // the log may speak to the engine until it is destroyed
     engine_.reset();
-    plugins_.stop();
 }
 
 // A second set of instances for questions, which may be asked while the first set plans.
@@ -217,6 +240,7 @@ ServiceHooks Controller::hooks() {
         hooks.listen_host = listen->host;
         hooks.listen_port = listen->port;
     }
+    hooks.agents_show_certificates = !config_.tls.certificate.empty() && !config_.tls.ca.empty();
     return hooks;
 }
 

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "core/codec.hpp"
+#include "daemons/spurctld/snapshot_child.hpp"
 
 namespace spur::ctld {
 
@@ -50,7 +51,6 @@ void Engine::stop() {
         thread_.join();
     }
     if (snapshot_thread_.joinable()) snapshot_thread_.join();
-    log_.reset();
 }
 
 Leadership Engine::leadership() const {
@@ -282,15 +282,22 @@ void Engine::propose_due_tick() {
 
 void Engine::take_snapshot() {
     if (snapshot_running_.exchange(true)) return;
+    auto child = SnapshotChild::start(cluster_);
     std::vector<std::string> chunks;
-    cluster_.save([&](std::string_view piece) { chunks.emplace_back(piece); });
-    snapshot_thread_ = std::jthread{[this, chunks = std::move(chunks), index = applied_index_] {
-        if (const auto stored = log_->snapshot(index, chunks); !stored)
-            warn_(fmt::format("snapshot at log index {} failed: {}", index, stored.error().text));
-        else
-            ++snapshots_;
-        snapshot_running_ = false;
-    }};
+    if (!child) {  // slower, and better than a log without end
+        warn_(fmt::format("{}; the engine writes it itself", child.error().text));
+        cluster_.save([&](std::string_view piece) { chunks.emplace_back(piece); });
+    }
+    snapshot_thread_ =
+        std::jthread{[this, child = std::move(child), chunks = std::move(chunks), index = applied_index_]() mutable {
+            auto ready = child ? child->collect() : std::move(chunks);
+            const auto stored = ready ? log_->snapshot(index, *ready) : std::unexpected(ready.error());
+            if (!stored)
+                warn_(fmt::format("snapshot at log index {} failed: {}", index, stored.error().text));
+            else
+                ++snapshots_;
+            snapshot_running_ = false;
+        }};
 }
 
 }  // namespace spur::ctld

@@ -1,9 +1,10 @@
 """The everyday commands through real daemons: one controller, two nodes of two CPUs."""
 import os
 import signal
+import subprocess
 import unittest
 
-from spur_cluster import Cluster, eventually
+from spur_cluster import Cluster, eventually, program
 
 
 class OneCluster(unittest.TestCase):
@@ -257,6 +258,21 @@ def alive(pid):
             return file.read().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
+
+
+class Trial(unittest.TestCase):
+    def test_a_configuration_whose_state_directory_does_not_exist_yet_passes_and_is_left_so(self):
+        cluster = Cluster(nodes=1, auth="\n")  # auth/local then keeps its key in the state directory
+        try:
+            controller = cluster.controllers[0]
+            state = os.path.join(controller.folder, "state")
+            os.rmdir(state)
+            cluster.write_config(controller)
+            done = subprocess.run([program("spurctld"), "-t", "-f", controller.config], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertFalse(os.path.exists(state))
+        finally:
+            cluster.close()
 
 
 if __name__ == "__main__":

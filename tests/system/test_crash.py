@@ -77,6 +77,19 @@ class Crash(unittest.TestCase):
                     listed = cluster.ok("squeue", "-h", "-o", "%A").split()
                     self.assertEqual(set(burst.told) - set(map(int, listed)), set(), "jobs were denied")
 
+    def test_what_was_submitted_around_snapshots_survives_kill_9(self):
+        settings = {'plugin."state/raft"': "snapshot_threshold = 10\nsnapshot_trailing = 1"}
+        with Cluster(nodes=0, settings=settings) as cluster:
+            controller, told = cluster.controllers[0], {}
+            for number in range(4):
+                with Burst(cluster, number) as burst:
+                    pass
+                told.update(burst.told)
+                controller.kill()
+                controller.start()
+                self.check_queue(cluster, told)
+            self.check_scripts(cluster, told)
+
     def check_queue(self, cluster, told):
         listed = [line.split() for line in cluster.ok("squeue", "-h", "-o", "%A %j").splitlines()]
         ids = [int(job) for job, _ in listed]

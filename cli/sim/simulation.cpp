@@ -100,7 +100,8 @@ private:
     // Even if nothing happens, the controller looks at the queue so often.
     UnixSeconds backstop() const { return last_cycle_ + std::max(config_.scheduler.interval_s, 1U); }
     void complain(std::string text) {
-        if (out_.problems.size() < most_problems) out_.problems.push_back(std::move(text));
+        const bool is_new = std::ranges::find(out_.problems, text) == out_.problems.end();
+        if (is_new && out_.problems.size() < most_problems) out_.problems.push_back(std::move(text));
     }
     std::uint32_t outcome_of(JobId job) const { return outcomes_[job.value]; }
     void remember(JobId job, std::uint32_t outcome) {

@@ -292,7 +292,11 @@ bool Search::in_order(const Question& question, const std::uint64_t* group, bool
 bool Search::choose_even(const Question& question) {
     const auto& need = question.need;
     const auto nodes = need.min_nodes;
-    const auto tasks = need.tasks == 0 ? need.tasks_each_node : static_cast<std::uint32_t>(share_of(need.tasks, nodes));
+    auto tasks = need.tasks == 0 ? need.tasks_each_node : static_cast<std::uint32_t>(share_of(need.tasks, nodes));
+    if (need.tasks != 0 && question.job.spread_nodes == SPUR_SPREAD_PLANE) {  // planes are not split
+        const std::uint64_t plane = std::max(question.job.plane_size, 1U);
+        tasks = static_cast<std::uint32_t>(std::min<std::uint64_t>((tasks + plane - 1) / plane * plane, need.tasks));
+    }
     const auto pooled = share_of(pooled_total(need), nodes);
     if (!add_obliged(question)) return false;
     if (chosen_.empty() && nodes == 1) return choose_one(question, tasks, pooled);

@@ -9,7 +9,7 @@ from spur_cluster import Cluster, eventually
 
 POLICY = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
 SETTINGS = {
-    "plugins": 'priority = "priority/fairshare"\n',
+    "plugins": 'priority = "priority/fairshare"\nselect = "select/linear"\n',  # a job takes a whole node
     "scheduler": "fairshare_interval_secs = 1\n",
     "accounting": 'enforce = ["limits", "qos"]\n',
 }

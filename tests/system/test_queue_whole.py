@@ -37,7 +37,7 @@ class Whole(SharedCluster):
         first = submit("-c1", "-t", "5", "--wrap", gate("pipeline"))
         failing = submit("-c1", "-t", "5", "--wrap", gate("pipeline") + "; exit 3")
         tasks = submit("--array=1-2", "-c1", "-t", "5", "--wrap", gate("pipeline"))
-        after = {kind: submit("-d", dependency, "-c1", "-t", "5", "--wrap", "true") for kind, dependency in {
+        after = {kind: submit("-J", kind, "-d", dependency, "-c1", "-t", "5", "--wrap", "true") for kind, dependency in {
             "after": f"after:{first}", "any": f"afterany:{failing}", "ok": f"afterok:{first}:{tasks}", "notok": f"afternotok:{failing}",
             "task": f"afterok:{tasks}_2", "or": f"afterok:{failing}?afterok:{first}", "alone": "singleton"}.items()}
         corresponding = submit("--array=1-2", "-d", f"aftercorr:{tasks}", "-c1", "-t", "5", "--wrap", "true")
@@ -58,6 +58,12 @@ class Whole(SharedCluster):
         self.ends(holder)
         self.ends(waiting)
 
+        # What was pushed out comes back once the urgent job has gone.
+        self.open_gate("urgent")
+        self.ends(urgent)
+        eventually(lambda: len(self.queue("%i", "-t", "R", "-p", "scavenge")) == 16, "the array has its share again")
+        self.cluster.ok("scancel", array)
+
         # Two nodes are kept for maintenance in ten minutes: who would run into it goes elsewhere.
         self.cluster.ok("scontrol", "create", "reservation", "reservationname=window", "users=root", "starttime=now+10minutes", "duration=60", "nodes=n[1-2]",
                         "flags=ignore_jobs")
@@ -69,10 +75,6 @@ class Whole(SharedCluster):
         self.ends(f"{pair}+0")
         self.assertEqual([line.split(":")[0] for line in sorted(self.cluster.read(f"slurm-{pair}.out").splitlines())], ["0", "1"])
 
-        # What was pushed out comes back once the urgent job has gone.
-        self.open_gate("urgent")
-        self.ends(urgent)
-        eventually(lambda: len(self.queue("%i", "-t", "R", "-p", "scavenge")) == 16, "the array has its share again")
         self.cluster.ok("scancel", "--me")
         eventually(lambda: not self.queue("%i"), "the queue is empty")
         self.cluster.ok("scontrol", "delete", "reservation=window")

@@ -237,7 +237,7 @@ void PlanCollector::waits(std::uint32_t slot, std::uint32_t reason, spur_str tex
     const auto sentence = plugin::view(text).substr(0, 1024);
     const bool for_nodes =
         reason == SPUR_WAIT_RESOURCES || reason == SPUR_WAIT_NEVER || reason == SPUR_WAIT_NODES_UNAVAILABLE;
-    if (for_nodes && sentence.empty()) {
+    if (for_nodes) {  // what the host can see for itself it says in Slurm's words; else the planner's sentence stands
         if (const auto missing = missing_nodes(slot)) return tell(job, Reason::req_node_not_avail, *missing);
         if (reason == SPUR_WAIT_NEVER && is_too_large(slot)) return tell(job, Reason::partition_config, {});
         if (reason == SPUR_WAIT_NODES_UNAVAILABLE || (reason == SPUR_WAIT_RESOURCES && is_kept_by_reservations(slot)))

@@ -238,8 +238,7 @@ int modify_cluster(Manager& manager, Words words) {
     if (root == nullptr || !is_meant(where->names, lower(manager.cluster())))
         return manager.print(" Nothing modified\n"), 1;
     change(manager.book(), *root, changes->association);
-    return manager.commit(fmt::format(" Setting\n{} Modified cluster defaults...\n  {}\n", "", manager.cluster()),
-                          "Error with request");
+    return manager.commit(fmt::format(" Modified cluster...\n  {}\n", manager.cluster()), "Error with request");
 }
 
 // ---- delete --------------------------------------------------------------------------------------------------------

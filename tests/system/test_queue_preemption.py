@@ -53,6 +53,14 @@ class Preemption(SharedCluster):
         self.assertEqual(self.cluster.read("warned"), "warned\n")
         self.ends(victim, "COMPLETED")
 
+    def test_a_qos_pushes_out_those_it_may_preempt(self):
+        self.cluster.ok("sacctmgr", "-i", "add", "qos", "patient")
+        self.cluster.ok("sacctmgr", "-i", "modify", "qos", "patient", "set", "preemptmode=requeue")
+        self.cluster.ok("sacctmgr", "-i", "add", "qos", "first", "preempt=patient")
+        victim = self.busy("-q", "patient", "-N2", "--exclusive")
+        self.runs(self.cluster.submit("-q", "first", "-N2", "--exclusive", "-t", "5", "--wrap", "sleep 1000"))
+        self.assertEqual(self.field(victim, "%T"), "PENDING")
+
     def test_equals_do_not_push_each_other_out(self):
         first = self.busy("-p", "cancel", "-N2", "--exclusive")
         second = self.cluster.submit("-p", "requeue", "-N2", "--exclusive", "--wrap", "true")

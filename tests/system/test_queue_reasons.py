@@ -53,5 +53,22 @@ class Reasons(SharedCluster):
         self.waits(self.cluster.submit("-N9", "--wrap", "true"), "PartitionConfig")
 
 
+class Limits(SharedCluster):
+    settings = {"accounting": 'enforce = ["limits"]\n'}
+
+    def test_a_limit_is_the_reason_by_its_own_name_until_it_no_longer_applies(self):
+        self.cluster.ok("sacctmgr", "-i", "add", "qos", "narrow")
+        self.cluster.ok("sacctmgr", "-i", "modify", "qos", "narrow", "set", "maxjobsperuser=1")
+        self.cluster.ok("sacctmgr", "-i", "add", "account", "lab")
+        self.cluster.ok("sacctmgr", "-i", "add", "user", "root", "account=lab")
+        first = self.busy("-A", "lab", "-q", "narrow")
+        second = self.cluster.submit("-A", "lab", "-q", "narrow", "--wrap", "true")
+        self.becomes(second, "%R", "(QOSMaxJobsPerUserLimit)")
+        self.assertIn("The limit QOSMaxJobsPerUserLimit keeps it back: its QOS (narrow) allows each user only so many running jobs.",
+                      self.cluster.ok("spur", "why", second))
+        self.cluster.ok("scancel", first)
+        self.ends(second)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -32,6 +32,12 @@ NodeSet set_of(const spur_bits& bits) {
     return set;
 }
 
+// The plugin's own default, written as TestHost reads durations.
+TestOptions with_window(TestOptions options) {
+    options.emplace("window", "720h");
+    return options;
+}
+
 // Where the calls of one plan() go.
 struct Recorder {
     WorldPlan plan;
@@ -149,11 +155,11 @@ Change licenses(std::uint32_t count, std::uint32_t license) {
 
 // ---- the cluster ---------------------------------------------------------------------------------------------------
 
-SchedWorld::SchedWorld(const TestOptions& options, const std::string& select, const std::string& sched)
-    : options_{options},
-      sched_plugin_{TestPlugin::load(spur_plugin_path(sched))},
+SchedWorld::SchedWorld(const TestOptions& options, const std::string& select)
+    : options_{with_window(options)},
+      sched_plugin_{TestPlugin::load(spur_plugin_path("sched_backfill"))},
       select_plugin_{TestPlugin::load(spur_plugin_path(select))},
-      sched_{sched_plugin_.create(host_, options)},
+      sched_{sched_plugin_.create(host_, options_)},
       select_{select_plugin_.create(host_)} {
     if (!sched_ || !select_) throw std::runtime_error(sched_.error().text + select_.error().text);
 }

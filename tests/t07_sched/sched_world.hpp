@@ -91,8 +91,7 @@ struct WorldPlan {
 
 class SchedWorld {
 public:
-    explicit SchedWorld(const TestOptions& options = {}, const std::string& select = "select_linear",
-                        const std::string& sched = "sched_backfill");
+    explicit SchedWorld(const TestOptions& options = {}, const std::string& select = "select_linear");
     ~SchedWorld();
 
     std::int64_t now = 1'000'000;

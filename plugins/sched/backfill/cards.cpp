@@ -61,6 +61,10 @@ std::uint64_t shape_hash(const spur_job_view& job, std::uint32_t stride, std::ui
     return hash.value();
 }
 
+std::uint64_t node_digest(const spur_node_view& node) {
+    return Hash{}(node.flags & SPUR_NODE_USABLE, node.klass, node.cpus, node.memory_mib, node.tmp_mib).value();
+}
+
 // Why this partition does not start the job; 0: it may.
 std::uint32_t objection(const spur_partition_view& partition, const spur_job_view& job, std::uint32_t least_s) {
     if (partition.state == SPUR_PARTITION_DOWN) return SPUR_WAIT_PARTITION_DOWN;
@@ -96,16 +100,34 @@ void Cards::update(const spur_cluster_view& view, bool complete) {
     for (const auto slot : Records<std::uint32_t>{changes->new_pending})
         if (SPUR_AT(spur_job_view, view.pending, slot)->id != 0) fill(view, slot);
     stale_ += changes->new_pending.count;
+    const bool alike = are_nodes_alike(view);  // then what was possible still is
     for (auto& shape : shapes_) {
-        shape.is_examined = shape.never_in_window = false;
-        if (shape.open_count != 0) shape.refusal = 0;
+        shape.never_in_window = false;
+        if (!alike) {
+            shape.is_examined = false;
+            if (shape.open_count != 0) shape.refusal = 0;
+        }
         shape.fails_from_s = Shape::nobody;
         shape.earliest = 0;
     }
     std::ranges::fill(permissions_, 0);
 }
 
+// Are the nodes that changed what they were before, but for the jobs on them?
+bool Cards::are_nodes_alike(const spur_cluster_view& view) {
+    bool alike = nodes_.size() == view.nodes.count;
+    nodes_.resize(view.nodes.count);
+    for (const auto i : Records<std::uint32_t>{view.changes->nodes}) {
+        if (i >= nodes_.size()) continue;
+        const auto now = node_digest(*SPUR_AT(spur_node_view, view.nodes, i));
+        alike = std::exchange(nodes_[i], now) == now && alike;
+    }
+    return alike;
+}
+
 void Cards::rebuild(const spur_cluster_view& view) {
+    nodes_.clear();
+    for (const auto& node : Records<spur_node_view>{view.nodes}) nodes_.push_back(node_digest(node));
     cards_.assign(view.pending.count, {});
     shape_numbers_.clear();
     owner_numbers_.clear();

@@ -59,6 +59,7 @@ public:
 private:
     void rebuild(const spur_cluster_view& view);
     void fill(const spur_cluster_view& view, std::uint32_t slot);
+    bool are_nodes_alike(const spur_cluster_view& view);
     void rank_qos(const spur_cluster_view& view);
     std::uint32_t rank_of(const spur_cluster_view& view, const spur_job_view& job);
 
@@ -67,6 +68,7 @@ private:
     std::vector<Shape> shapes_;
     std::vector<std::uint32_t> open_partitions_;
     std::vector<std::uint8_t> permissions_;
+    std::vector<std::uint64_t> nodes_;       // what each is, whatever runs there
     std::vector<std::uint64_t> ranks_;       // distinct
     std::vector<std::uint32_t> qos_depths_;  // how long a chain of QOS it may push out
     std::vector<std::uint32_t> order_, counts_, by_rank_;

@@ -26,9 +26,9 @@ bool Pass::is_limited(std::uint32_t slot, std::uint32_t number, bool ask_again) 
 }
 
 bool Pass::may_promise(const Shape& shape) const {
-    return !shape.never_in_window && std::ranges::any_of(cards_.open_partitions(shape), [&](auto partition) {
-        return queues_[partition].promised < options_.reserve;
-    });
+    if (shape.never_in_window && victims_.empty()) return false;
+    return std::ranges::any_of(cards_.open_partitions(shape),
+                               [&](auto partition) { return queues_[partition].promised < options_.reserve; });
 }
 
 std::int64_t Pass::length_of(Unit unit) const {
@@ -53,6 +53,7 @@ void Pass::promise(Unit unit) {
 // halves.
 std::optional<std::int64_t> Pass::earliest_start(Unit unit) {
     auto& known = shape(unit[0]);
+    if (known.never_in_window) return std::nullopt;
     const auto length = length_of(unit);
     auto last = view_.now + options_.window_s;
     for (const auto slot : unit)

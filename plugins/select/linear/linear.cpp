@@ -196,7 +196,10 @@ std::uint32_t Cycle::find_usable(const Search& search, const spur_bits* within, 
     if (within != nullptr) keep_only(*within);
     if (const auto rest = view_->nodes.count % 64; rest != 0) mask_.back() &= (std::uint64_t{1} << rest) - 1;
     std::uint32_t sum = 0;
-    for (const auto word : mask_) sum += static_cast<std::uint32_t>(std::popcount(word));
+    for (const auto word : mask_) {
+        if (sum >= search.need.min_nodes) break;
+        if (word != 0) sum += static_cast<std::uint32_t>(std::popcount(word));
+    }
     return sum;
 }
 

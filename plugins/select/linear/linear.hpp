@@ -54,7 +54,7 @@ private:
         room_.push_back(room);
         total_room_ += room;
     }
-    // The nodes that may be chosen, into mask_; how many there are.
+    // The nodes that may be chosen, into mask_; how many there are, if they are fewer than the job needs.
     std::uint32_t find_usable(const Search& search, const spur_bits* within, bool empty);
     bool is_usable(std::uint32_t node) const { return (mask_[node / 64] >> (node % 64) & 1) != 0; }
     std::uint32_t room_on(const Search& search, std::uint32_t node);

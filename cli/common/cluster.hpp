@@ -32,7 +32,7 @@ private:
 };
 
 struct Cluster {
-    std::vector<wire::Endpoint> controllers;
+    std::vector<wire::Endpoint> controllers;  // none: no cluster is known here
     std::vector<wire::Endpoint> accounting;
     std::optional<wire::TlsOptions> tls;
     std::string auth;  // "auth/local"
@@ -44,7 +44,7 @@ struct Cluster {
 };
 
 // In this order: `given` (--controller), SPUR_CONTROLLER_ADDR, the file SPUR_CONF names, the cluster this user started
-// with `spur up`, /etc/spur/spur.conf, localhost.
+// with `spur up`, /etc/spur/spur.conf.
 Result<Cluster> find_cluster(const std::string& given = {});
 
 // The file `spur up` leaves for commands while it runs: the form of spur.conf, only what a client needs.

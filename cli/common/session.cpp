@@ -63,6 +63,11 @@ Session::Session(Cluster cluster, std::shared_ptr<wire::CredentialSource> creden
 Answer<Session> Session::open(const std::string& controller) {
     auto cluster = find_cluster(controller);
     if (!cluster) return std::unexpected(to_failure(cluster.error()));
+    if (cluster->controllers.empty())  // in the words that programs written for Slurm look for
+        return std::unexpected(to_failure(
+            Error{ErrorCode::unavailable,
+                  "Unable to contact slurm controller (connect failure): no cluster is known here; start one with "
+                  "`spur up`, or name one with SPUR_CONF or SPUR_CONTROLLER_ADDR"}));
     auto credentials = open_credentials(*cluster);
     if (!credentials) return std::unexpected(to_failure(credentials.error()));
     return Session(std::move(*cluster), std::move(*credentials));

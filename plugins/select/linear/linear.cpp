@@ -227,6 +227,17 @@ bool Cycle::add(const Search& search, std::uint32_t i) {
     return true;
 }
 
+// What the job wants over all its nodes together, as far as node `i` has it.
+std::uint32_t Cycle::pooled_supply(const spur_job_view& job, std::uint32_t i) const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t g = 0; g < job.gres.count; ++g) {
+        const auto* wanted = SPUR_AT(spur_gres_request, job.gres, g);
+        if (wanted->scope != SPUR_GRES_PER_JOB) continue;
+        sum += supply(*find_gres(*SPUR_AT(spur_node_view, view_->nodes, i), wanted->name), wanted->type);
+    }
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, UINT32_MAX));
+}
+
 // Do the chosen nodes hold the job's tasks and what it wants over all nodes together?
 bool Cycle::is_enough(const Search& search) const {
     if (chosen_.size() < search.need.min_nodes || chosen_.size() > search.need.max_nodes) return false;
@@ -276,22 +287,24 @@ bool Cycle::choose_light(const Search& search) {
     return enough && satisfies_sets(search.job);
 }
 
-// The roomiest nodes: where only few are allowed, light ones may be too small.
-bool Cycle::choose_roomy(const Search& search) {
+// The richest nodes by tasks, or by what the job wants over all nodes: where only few are allowed, light ones may be
+// too small.
+bool Cycle::choose_rich(const Search& search, bool by_gres) {
     if (!add_obliged(search)) return false;
     roomy_.clear();
     for_each_usable([&](std::uint32_t i) {
         if (std::ranges::find(chosen_, i) == chosen_.end())
-            if (const auto room = room_on(search, i); room != 0) roomy_.emplace_back(room, i);
+            if (const auto room = room_on(search, i); room != 0)
+                roomy_.emplace_back(by_gres ? pooled_supply(search.job, i) : room, i);
         return true;
     });
     std::ranges::sort(roomy_, [](const auto& a, const auto& b) {
         return a.first != b.first ? a.first > b.first : a.second < b.second;
     });
     bool enough = is_enough(search);
-    for (const auto& [room, i] : roomy_) {
+    for (const auto& [wealth, i] : roomy_) {
         if (enough || chosen_.size() >= search.need.max_nodes) break;
-        choose_node(i, room);
+        choose_node(i, room_on(search, i));
         enough = is_enough(search);
     }
     return enough && satisfies_sets(search.job);
@@ -320,7 +333,8 @@ bool Cycle::choose(const spur_pick& pick, const Need& need, bool empty) {
         if (find_usable(search, within, empty) < need.min_nodes) return false;
         if ((search.job.flags & SPUR_JOB_CONTIGUOUS) != 0) return choose_contiguous(search);
         if (choose_light(search)) return true;
-        return chosen_.size() >= need.max_nodes && choose_roomy(search);  // else all there are were chosen
+        if (chosen_.size() < need.max_nodes) return false;  // all there are were chosen
+        return choose_rich(search, false) || choose_rich(search, true);
     };
     ++searches_;
     if (search.job.alternatives.count == 0) return found(nullptr);
@@ -335,7 +349,9 @@ spur_status Cycle::pick(const spur_pick& pick, spur_placement* out) {
     const auto need = need_of(*job, *partition);
     if (need.min_nodes > need.max_nodes || job->gres.count > most_requests) return SPUR_NEVER;
     const bool as_if_empty = (pick.flags & SPUR_PICK_EMPTY) != 0;
-    if (!choose(pick, need, as_if_empty)) return as_if_empty || !choose(pick, need, true) ? SPUR_NEVER : SPUR_NOT_NOW;
+    // What fits now fits an empty cluster, also where choosing among more nodes misses it.
+    if (!choose(pick, need, as_if_empty) && !(as_if_empty && choose(pick, need, false)))
+        return as_if_empty || !choose(pick, need, true) ? SPUR_NEVER : SPUR_NOT_NOW;
     if ((pick.flags & SPUR_PICK_TEST_ONLY) != 0 || out == nullptr) return SPUR_FITS;
     put_in_order();
     return write(*job, need, *out);

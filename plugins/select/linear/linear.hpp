@@ -40,7 +40,8 @@ private:
     };
     bool choose(const spur_pick& pick, const Need& need, bool empty);
     bool choose_light(const Search& search);
-    bool choose_roomy(const Search& search);
+    bool choose_rich(const Search& search, bool by_gres);
+    std::uint32_t pooled_supply(const spur_job_view& job, std::uint32_t node) const;
     bool choose_contiguous(const Search& search);
     bool add_obliged(const Search& search);
     bool add(const Search& search, std::uint32_t node);
@@ -90,7 +91,7 @@ private:
     std::vector<std::uint32_t> chosen_;
     std::vector<std::uint32_t> room_;  // tasks each chosen node can hold
     std::uint64_t total_room_ = 0;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> roomy_;  // room and node, for choose_roomy
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> roomy_;  // wealth and node, for choose_rich
 };
 
 }  // namespace spur::linear

@@ -47,6 +47,9 @@ public:
     virtual Result<void> open(LogListener& listener) = 0;
     // All or none, in this order. ErrorCode::unavailable: not the leader. On success one on_outcome follows.
     virtual Result<void> propose(const std::vector<std::string>& entries, std::uint64_t ticket) = 0;
+    // A committed outcome means: after this call this was the leader, and it had reported all that was committed
+    // before.
+    virtual Result<void> barrier(std::uint64_t ticket) = 0;
     // [any thread but the log's] Durable on return.
     virtual Result<void> snapshot(std::uint64_t index, const std::vector<std::string>& chunks) = 0;
     virtual Result<LogStatus> status() = 0;

@@ -12,9 +12,11 @@
 #include "core/validate.hpp"
 #include "daemons/common/auth/plugin_auth.hpp"
 #include "daemons/common/log/log.hpp"
+#include "daemons/common/wire/client.hpp"
 #include "daemons/spurctld/config_items.hpp"
 #include "daemons/spurctld/plugin_log.hpp"
 #include "daemons/spurctld/version.hpp"
+#include "spur/v1/peer.pb.h"
 
 namespace spur::ctld {
 
@@ -68,6 +70,11 @@ SchedulerOptions scheduler_options(const SchedulerConfig& config) {
     options.budget = std::chrono::milliseconds{static_cast<std::int64_t>(config.budget_s * 1000)};
     options.usage_interval = std::chrono::seconds{std::max(config.fairshare_interval_s, 1U)};
     return options;
+}
+
+std::optional<wire::TlsOptions> tls_options(const TlsConfig& config) {
+    if (config.certificate.empty()) return std::nullopt;
+    return wire::TlsOptions{.ca_file = config.ca, .certificate_file = config.certificate, .key_file = config.key};
 }
 
 }  // namespace
@@ -164,16 +171,16 @@ Result<void> Controller::serve() {
     engine_->observe(*scheduler_);
     engine_->observe(*applier_);
     what_if_ = std::make_unique<WhatIf>([this] { return open_more_policies(); });
-    service_ =
-        std::make_unique<Service>(*engine_, *agents_, authority_, *watchers_, *what_if_, std::move(service_hooks));
+    gate_ = std::make_unique<ReadGate>(*engine_, leader_question(), config_.controller.hosts.size() < 2);
+    engine_->observe(*gate_);
+    service_ = std::make_unique<Service>(*engine_, *agents_, authority_, *watchers_, *what_if_, *gate_,
+                                         std::move(service_hooks));
 
     wire::ServerOptions options;
     SPUR_TRY(options.listen, wire::Endpoint::parse(config_.controller.listen_addr));
     options.authenticator = std::make_shared<daemon::PluginAuthenticator>(auth_);
     options.warn = [](std::string_view text) { log::warning("{}", text); };
-    if (!config_.tls.certificate.empty())
-        options.tls = wire::TlsOptions{
-            .ca_file = config_.tls.ca, .certificate_file = config_.tls.certificate, .key_file = config_.tls.key};
+    options.tls = tls_options(config_.tls);
     server_ = std::make_unique<wire::RpcServer>(std::move(options));
     service_->register_all(*server_);
 
@@ -186,18 +193,53 @@ void Controller::stop() {
     if (server_) server_->drain(std::chrono::seconds{2});
     if (scheduler_) scheduler_->stop();
     if (watchers_) watchers_->stop();
+    if (gate_) gate_->stop();
     if (service_) service_->stop();
     if (what_if_) what_if_->stop();
     if (engine_) engine_->stop();
     server_.reset();
     service_.reset();
     what_if_.reset();
+    gate_.reset();
     scheduler_.reset();
     watchers_.reset();
     agents_.reset();
     applier_.reset();
     plugins_.stop();  // the log may speak to the engine until it is destroyed
     engine_.reset();
+}
+
+// [gate's thread]
+ReadGate::AskLeader Controller::leader_question() {
+    struct Asked {
+        std::string leader, problem;
+        std::optional<wire::Channel> channel;
+    };
+    wire::ChannelOptions options;
+    options.tls = tls_options(config_.tls);
+    options.credentials = std::make_shared<daemon::PluginCredentials>(auth_);
+    return [options, asked = std::make_shared<Asked>()](const std::string& leader) -> Result<std::uint64_t> {
+        if (!asked->channel || asked->leader != leader) {
+            auto there = options;
+            there.endpoints.resize(1);
+            SPUR_TRY(there.endpoints.front(), wire::Endpoint::parse(leader));
+            asked->channel.emplace(std::move(there));
+            asked->leader = leader;
+        }
+        const auto reply =
+            wire::call<v1::ReadPointReply>(*asked->channel, "/spur.v1.Peer/ReadPoint", v1::ReadPointRequest{},
+                                           {.timeout = ReadGate::ask_limit,
+                                            .unreachable_timeout = ReadGate::ask_limit,
+                                            .idempotent = true,
+                                            .metadata = {}});
+        if (reply) {
+            asked->problem.clear();
+            return reply->version();
+        }
+        if (std::exchange(asked->problem, reply.error().text) != reply.error().text)
+            log::warning("cannot ask the leader {} how far it is: {}", leader, reply.error().text);
+        return fail(ErrorCode::unavailable, "{}", reply.error().text);
+    };
 }
 
 // A second set of instances for questions, which may be asked while the first set plans.

@@ -46,6 +46,7 @@ private:
     Result<PolicyPlugins> open_more_policies();
     void apply_config_once_leading();
     ServiceHooks hooks();
+    ReadGate::AskLeader leader_question();
     v1::PluginStatsReply plugin_stats() const;
     std::vector<std::pair<std::string, std::string>> config_items() const;
     std::string priority_option(std::string_view key) const;
@@ -65,6 +66,7 @@ private:
     std::unique_ptr<WatchHub> watchers_;
     std::unique_ptr<Scheduler> scheduler_;
     std::unique_ptr<WhatIf> what_if_;
+    std::unique_ptr<ReadGate> gate_;
     std::unique_ptr<Service> service_;
     std::unique_ptr<wire::RpcServer> server_;
 };

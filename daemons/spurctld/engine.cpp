@@ -88,6 +88,24 @@ std::uint64_t Engine::expect_outcome(std::function<void(Result<void>)> done) {
     return ticket;
 }
 
+void Engine::forget_outcome(std::uint64_t ticket) {
+    const std::lock_guard lock{mutex_};
+    outcomes_.erase(ticket);
+}
+
+void Engine::confirm_lead(std::function<void(const Result<void>&)> done) {
+    const auto asked = std::chrono::steady_clock::now();
+    const auto ticket = expect_outcome([this, asked, done](const Result<void>& outcome) {
+        if (!outcome) return done(outcome);
+        led_at_ = std::max(led_at_.load(), asked);
+        post([done] { done({}); });  // what was committed before is in the model by then
+    });
+    if (const auto begun = log_->barrier(ticket); !begun) {
+        forget_outcome(ticket);
+        post([done, begun] { done(begun); });
+    }
+}
+
 void Engine::on_committed(std::uint64_t index, std::string_view entry) { push(Committed{index, std::string{entry}}); }
 void Engine::on_outcome(std::uint64_t ticket, Fate fate, std::string why) {
     push(Outcome{ticket, fate, std::move(why)});
@@ -177,6 +195,7 @@ void Engine::flush_proposals() {
     const auto entries = std::exchange(unsent_, {});
     auto sequences = std::exchange(unsent_sequences_, {});
     const auto ticket = next_ticket_.fetch_add(1);
+    const auto at = std::chrono::steady_clock::now();
     proposed_ += entries.size();
     if (const auto proposed = log_->propose(entries, ticket); !proposed) {
         for (const auto sequence : sequences)
@@ -184,7 +203,7 @@ void Engine::flush_proposals() {
                                    std::unexpected(proposed.error()));
         return finish_batch();
     }
-    tickets_.emplace(ticket, std::move(sequences));
+    tickets_.emplace(ticket, Sent{std::move(sequences), at});
 }
 
 void Engine::apply(const Committed& committed) {
@@ -219,8 +238,11 @@ void Engine::apply(const Committed& committed) {
 
 void Engine::settle(const Outcome& outcome) {
     if (auto entry = tickets_.extract(outcome.ticket)) {
-        if (outcome.fate == Fate::committed) return;
-        for (const auto sequence : entry.mapped())
+        if (outcome.fate == Fate::committed) {
+            led_at_ = std::max(led_at_.load(), entry.mapped().at);
+            return;
+        }
+        for (const auto sequence : entry.mapped().sequences)
             if (auto flight = in_flight_.extract(sequence))
                 finished_.emplace_back(
                     std::move(flight.mapped().done),

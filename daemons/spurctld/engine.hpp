@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -65,8 +66,14 @@ public:
     // Makes `command` happen. Refused at once where this controller does not lead.
     void propose(Command command, Done done);
     CommandLog& log() { return *log_; }
-    // A ticket for a membership change; `done` hears its outcome.
+    // A ticket for a membership change; `done` hears its outcome. [engine thread]
     std::uint64_t expect_outcome(std::function<void(Result<void>)> done);
+    void forget_outcome(std::uint64_t ticket);  // none will follow
+    // The last moment at which this controller is known to have led: what it proposed then was committed.
+    std::chrono::steady_clock::time_point led_at() const { return led_at_; }
+    // Asks the log whether this controller leads. `done` hears yes once the model shows all that was committed before
+    // the question. [engine thread]
+    void confirm_lead(std::function<void(const Result<void>&)> done);
     // Set when the log cannot go on; the daemon stops.
     void on_fatal(std::function<void(std::string)> handler) { fatal_ = std::move(handler); }
 
@@ -100,6 +107,10 @@ private:
     struct SnapshotWanted {};
     using Item = std::variant<std::function<void()>, Committed, Outcome, Restored, RoleChange, SnapshotWanted>;
 
+    struct Sent {  // a proposal
+        std::vector<std::uint64_t> sequences;
+        std::chrono::steady_clock::time_point at;
+    };
     struct InFlight {
         Stamped<Command> command;
         Done done;
@@ -143,6 +154,7 @@ private:
     std::unordered_map<std::uint64_t, std::function<void(Result<void>)>> outcomes_;
     std::atomic<std::uint64_t> next_ticket_{1};
     std::atomic<bool> current_{false};
+    std::atomic<std::chrono::steady_clock::time_point> led_at_{};
     std::atomic<std::shared_ptr<const ReadModel>> model_;
 
     // engine thread only
@@ -154,7 +166,7 @@ private:
     std::unordered_map<std::uint64_t, InFlight> in_flight_;  // by sequence
     std::vector<std::string> unsent_;
     std::vector<std::uint64_t> unsent_sequences_;
-    std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> tickets_;  // ticket -> sequences it carried
+    std::unordered_map<std::uint64_t, Sent> tickets_;
     std::uint64_t next_sequence_{1};
     std::uint64_t applied_index_{};
     UnixSeconds last_stamp_{};

@@ -103,6 +103,8 @@ Result<void> PluginLog::propose(const std::vector<std::string>& entries, std::ui
         state_.call(&spur_state_ops::propose, records.data(), static_cast<std::uint32_t>(records.size()), ticket));
 }
 
+Result<void> PluginLog::barrier(std::uint64_t ticket) { return settled(state_.call(&spur_state_ops::barrier, ticket)); }
+
 Result<void> PluginLog::snapshot(std::uint64_t index, const std::vector<std::string>& chunks) {
     ChunkReader reader{chunks};
     const spur_source source{sizeof(spur_source), 0, &reader, &ChunkReader::read};

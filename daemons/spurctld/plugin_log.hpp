@@ -15,6 +15,7 @@ public:
 
     Result<void> open(LogListener& listener) override;
     Result<void> propose(const std::vector<std::string>& entries, std::uint64_t ticket) override;
+    Result<void> barrier(std::uint64_t ticket) override;
     Result<void> snapshot(std::uint64_t index, const std::vector<std::string>& chunks) override;
     Result<LogStatus> status() override;
     Result<std::vector<LogMember>> members() override;

@@ -20,12 +20,13 @@ wire::Metadata ask_again() {
 struct Service::Background : BackgroundWorker {};
 
 Service::Service(Engine& engine, Agents& agents, Authority& authority, WatchHub& watchers, WhatIf& what_if,
-                 ServiceHooks hooks)
+                 ReadGate& gate, ServiceHooks hooks)
     : engine_{engine},
       agents_{agents},
       authority_{authority},
       watchers_{watchers},
       what_if_{what_if},
+      gate_{gate},
       hooks_{std::move(hooks)},
       background_{std::make_unique<Background>()} {}
 
@@ -36,12 +37,21 @@ void Service::stop() { background_->stop(); }
 void Service::in_background(std::function<void()> work) { background_->post(std::move(work)); }
 
 void Service::register_all(wire::RpcServer& server) {
-    const auto unary = [&](std::string_view name, void (Service::*handler)(const Call&)) {
+    // About this daemon itself: answered as it is.
+    const auto here = [&](std::string_view name, void (Service::*handler)(const Call&)) {
         server.unary(fmt::format("/spur.v1.Controller/{}", name), [this, handler](const Call& call) {
             if (!engine_.is_current()) return call.fail(still_reading, ask_again());
             (this->*handler)(call);
         });
     };
+    // About the cluster: answered from a state that is not older than the question.
+    const auto unary = [&](std::string_view name, void (Service::*handler)(const Call&)) {
+        server.unary(fmt::format("/spur.v1.Controller/{}", name), [this, handler](const Call& call) {
+            if (!engine_.is_current()) return call.fail(still_reading, ask_again());
+            gate_.pass([this, handler, call] { (this->*handler)(call); });
+        });
+    };
+    server.unary("/spur.v1.Peer/ReadPoint", [this](const Call& call) { read_point(call); });
     server.unary("/spur.v1.Controller/Ping", [this](const Call& call) { ping(call); });
     unary("Submit", &Service::submit);
     unary("ListJobs", &Service::list_jobs);
@@ -54,16 +64,16 @@ void Service::register_all(wire::RpcServer& server) {
     unary("UpdateNodes", &Service::update_nodes);
     unary("UpdatePartition", &Service::update_partition);
     unary("UpdateReservation", &Service::update_reservation);
-    unary("GetConfig", &Service::get_config);
-    unary("Reconfigure", &Service::reconfigure);
-    unary("Shutdown", &Service::shut_down);
-    unary("PluginStats", &Service::plugin_stats);
-    unary("Diagnostics", &Service::diagnostics);
+    here("GetConfig", &Service::get_config);
+    here("Reconfigure", &Service::reconfigure);
+    here("Shutdown", &Service::shut_down);
+    here("PluginStats", &Service::plugin_stats);
+    here("Diagnostics", &Service::diagnostics);
     unary("AwaitAllocation", &Service::await_allocation);
     unary("CreateStep", &Service::create_step);
     unary("FinishStep", &Service::finish_step);
     unary("ReleaseAllocation", &Service::release_allocation);
-    unary("Membership", &Service::membership);
+    here("Membership", &Service::membership);
     unary("Explain", &Service::explain);
     unary("ListAccounts", &Service::list_accounts);
     unary("EditAccounts", &Service::edit_accounts);
@@ -76,7 +86,9 @@ void Service::register_all(wire::RpcServer& server) {
             v1::WatchRequest request;
             if (!request.ParseFromString(bytes))
                 return session.close(Error{ErrorCode::invalid, "the request is not a well-formed WatchRequest"});
-            in_background([this, session, request] { watchers_.subscribe(session, request); });
+            gate_.pass([this, session, request] {
+                in_background([this, session, request] { watchers_.subscribe(session, request); });
+            });
         });
     });
     server.stream("/spur.v1.Controller/AgentSession", [this](const wire::Session& session) {

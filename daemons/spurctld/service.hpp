@@ -13,6 +13,7 @@
 #include "daemons/spurctld/agents.hpp"
 #include "daemons/spurctld/authority.hpp"
 #include "daemons/spurctld/engine.hpp"
+#include "daemons/spurctld/read_gate.hpp"
 #include "daemons/spurctld/watch.hpp"
 #include "daemons/spurctld/what_if.hpp"
 #include "spur/v1/controller.pb.h"
@@ -39,7 +40,7 @@ struct ServiceHooks {
 
 class Service {
 public:
-    Service(Engine& engine, Agents& agents, Authority& authority, WatchHub& watchers, WhatIf& what_if,
+    Service(Engine& engine, Agents& agents, Authority& authority, WatchHub& watchers, WhatIf& what_if, ReadGate& gate,
             ServiceHooks hooks);
     ~Service();
     void register_all(wire::RpcServer& server);
@@ -71,6 +72,7 @@ private:
     void explain(const Call& call);
     // service_admin.cpp
     void ping(const Call& call);
+    void read_point(const Call& call);
     void get_config(const Call& call);
     void reconfigure(const Call& call);
     void shut_down(const Call& call);
@@ -108,6 +110,7 @@ private:
     Authority& authority_;
     WatchHub& watchers_;
     WhatIf& what_if_;
+    ReadGate& gate_;
     ServiceHooks hooks_;
     std::unique_ptr<Background> background_;
 };

@@ -3,6 +3,7 @@
 
 #include "daemons/spurctld/service.hpp"
 #include "daemons/spurctld/version.hpp"
+#include "spur/v1/peer.pb.h"
 
 namespace spur::ctld {
 
@@ -18,6 +19,16 @@ void Service::ping(const Call& call) {
     reply.set_pid(static_cast<std::uint32_t>(::getpid()));
     reply.set_boot_time(hooks_.boot_time);
     call.reply_with(reply);
+}
+
+// Another controller wants to know how far a reader must have come. Anyone may: it is a number.
+void Service::read_point(const Call& call) {
+    gate_.read_point([this, call](const Result<std::uint64_t>& point) {
+        if (!point) return refuse(call, point.error());
+        v1::ReadPointReply reply;
+        reply.set_version(*point);
+        call.reply_with(reply);
+    });
 }
 
 void Service::get_config(const Call& call) {
@@ -92,13 +103,16 @@ void Service::membership(const Call& call) {
         return refuse(call, {ErrorCode::denied, "Access/permission denied"});
     const auto ticket = engine_.expect_outcome([this, call](const Result<void>& result) {
         if (!result) return refuse(call, result.error());
+        gate_.expect_others();
         call.reply_with(v1::MembershipReply{});
     });
     Result<void> begun = fail(ErrorCode::invalid, "this controller does not know that action");
     if (request->action() == v1::MembershipRequest::ADD) begun = log.add_member(request->host(), ticket);
     if (request->action() == v1::MembershipRequest::REMOVE) begun = log.remove_member(request->host(), ticket);
     if (request->action() == v1::MembershipRequest::TRANSFER) begun = log.transfer(request->host(), ticket);
-    if (!begun) refuse(call, begun.error());
+    if (begun) return;
+    engine_.forget_outcome(ticket);
+    refuse(call, begun.error());
 }
 
 }  // namespace spur::ctld

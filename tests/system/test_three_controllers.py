@@ -175,9 +175,36 @@ class ThreeControllers(unittest.TestCase):
             record = cluster.wait_ended(running)
             self.assertEqual((record["ExitCode"], record["Restarts"]), ("4:0", "0"), record)
             hung.signal(signal.SIGCONT)
+            # It woke up in the belief that it leads, with a state from before; nobody is told of that state.
+            self.assertLessEqual({str(running), str(after)}, self.listed_at(cluster, hung))
             eventually(lambda: not hung.leads(), "it notices that it no longer leads")
-            # A follower answers queries as of what it has heard: a moment late, like any other.
-            eventually(lambda: {str(running), str(after)} <= set(cluster.ok("squeue", "-h", "-t", "all", "-o", "%A").split()), "it has caught up")
+
+    def test_a_listing_at_any_controller_shows_what_another_has_acknowledged(self):
+        with self.cluster() as cluster:
+            eventually(lambda: self.leader(cluster), "somebody leads")
+            for number in range(ROUNDS):
+                job = cluster.submit("--hold", "--wrap", "true")
+                for controller in cluster.controllers:
+                    self.assertIn(str(job), self.listed_at(cluster, controller))
+                cluster.ok("scancel", job, env={"SPUR_CONTROLLER_ADDR": cluster.controllers[number % 3].address})
+                for controller in cluster.controllers:
+                    self.assertNotIn(str(job), self.listed_at(cluster, controller, states="pending"))
+
+    def test_without_a_majority_listings_are_still_answered(self):
+        with self.cluster() as cluster:
+            leader = eventually(lambda: self.leader(cluster), "somebody leads")
+            job = cluster.submit("--hold", "--wrap", "true")
+            left = next(controller for controller in cluster.controllers if controller is not leader)
+            self.assertIn(str(job), self.listed_at(cluster, left))
+            for controller in cluster.controllers:
+                if controller is not left:
+                    controller.kill()
+            self.assertIn(str(job), self.listed_at(cluster, left))
+
+    @staticmethod
+    def listed_at(cluster, controller, states="all"):
+        """The jobs that this controller knows."""
+        return set(cluster.ok("squeue", "-h", "-t", states, "-o", "%A", env={"SPUR_CONTROLLER_ADDR": controller.address}).split())
 
     @unittest.skipIf(os.geteuid() == 0, "as root, the test with network namespaces does this and more")
     def test_no_acknowledged_job_is_lost_or_run_twice_when_controllers_die(self):

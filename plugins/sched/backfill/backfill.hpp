@@ -5,6 +5,8 @@
 #include <spur/plugin/sched.h>
 
 #include <cstdint>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "cards.hpp"
@@ -19,9 +21,28 @@ struct Options {
     std::int64_t window_s = 30 * 86'400;  // how far ahead
 };
 
+// Starts found in the pass before: where to look first in this one.
+class Forecast {
+public:
+    void turn() {
+        std::swap(before_, now_);
+        now_.clear();
+    }
+    void note(std::uint32_t slot, std::int64_t start) { now_[slot] = start; }
+    std::int64_t guess(std::uint32_t slot, std::int64_t otherwise) const {
+        const auto found = before_.find(slot);
+        return found == before_.end() ? otherwise : found->second;
+    }
+
+private:
+    std::unordered_map<std::uint32_t, std::int64_t> before_, now_;  // by slot of the job
+};
+
 // What a pass uses and the next one uses again.
 struct Workshop {
     Cards cards;
+    Denials denials;
+    Forecast forecast;
     Timeline timeline;
     Reserved reserved;
     PlacementBuffer placement;

@@ -6,45 +6,23 @@
 
 #include <spur/plugin/plugin.hpp>
 
+#include "hash.hpp"
+
 namespace spur::backfill {
 
 namespace {
 
 using plugin::Records;
 
-class Hash {
-public:
-    template <class... T>
-    Hash& operator()(T... values) {
-        (mix(static_cast<std::uint64_t>(values)), ...);
-        return *this;
-    }
-    Hash& set(const spur_bits& bits) { return (*this)(reinterpret_cast<std::uintptr_t>(bits.words), bits.count); }
-    Hash& span(const spur_span& span) { return (*this)(reinterpret_cast<std::uintptr_t>(span.data), span.count); }
-    std::uint64_t value() const { return value_ ^ (value_ >> 29); }
-
-private:
-    void mix(std::uint64_t next) {
-        value_ ^= next + 0x9e3779b97f4a7c15ULL + (value_ << 6) + (value_ >> 2);
-        value_ *= 0xff51afd7ed558ccdULL;
-        value_ ^= value_ >> 32;
-    }
-    std::uint64_t value_{17};
-};
-
-// Everything a selector may look at. Node sets count by address: the host shares them, and equal ones at two addresses
-// only make two shapes of one.
-std::uint64_t shape_hash(const spur_job_view& job, std::uint32_t stride, std::uint64_t open, bool users_matter) {
+// Everything a selector may look at, but for amounts.
+std::uint64_t rest_of(const spur_job_view& job, std::uint32_t stride, std::uint64_t open, bool users_matter) {
     Hash hash;
-    hash(job.flags, open, job.reservation, job.min_nodes, job.max_nodes, job.tasks, job.cpus_per_task,
-         job.tasks_per_node, job.tasks_per_socket, job.tasks_per_core, job.tasks_per_gpu, job.min_cpus_per_node,
-         job.cpus_per_gpu, job.min_sockets, job.min_cores_per_socket, job.min_threads_per_core, job.spread_nodes,
-         job.spread_sockets, job.plane_size, job.mem_per_node_mib, job.mem_per_cpu_mib, job.mem_per_gpu_mib,
-         job.tmp_mib, job.max_switches);
+    hash(job.flags, open, job.reservation, job.tasks_per_node, job.tasks_per_socket, job.tasks_per_core,
+         job.tasks_per_gpu, job.cpus_per_gpu, job.min_sockets, job.min_cores_per_socket, job.min_threads_per_core,
+         job.spread_nodes, job.spread_sockets, job.plane_size, job.max_switches);
     if (job.max_switches != 0) hash(job.switches_until);
     if (users_matter || (job.flags & SPUR_JOB_EXCLUSIVE_USER) != 0) hash(job.uid);
     for (const auto partition : Records<std::uint32_t>{job.partitions}) hash(partition);
-    for (const auto& gres : Records<spur_gres_request>{job.gres}) hash(gres.name, gres.type, gres.scope, gres.count);
     for (const auto& license : Records<spur_license_request>{job.licenses}) hash(license.license, license.count);
     hash.set(job.eligible_nodes).set(job.required_nodes).set(job.preferred_nodes);
     hash.span(job.alternatives).span(job.quotas);
@@ -58,6 +36,13 @@ std::uint64_t shape_hash(const spur_job_view& job, std::uint32_t stride, std::ui
         tail += length;
         left -= length;
     }
+    return hash.value();
+}
+
+std::uint64_t shape_hash(const Amounts& amounts) {
+    Hash hash;
+    hash(amounts.family, amounts.tasks, amounts.max_nodes);
+    for (const auto amount : amounts.least) hash(amount);
     return hash.value();
 }
 
@@ -132,6 +117,7 @@ void Cards::rebuild(const spur_cluster_view& view) {
     shape_numbers_.clear();
     owner_numbers_.clear();
     shapes_.clear();
+    amounts_.clear();
     open_partitions_.clear();
     permissions_.clear();
     ranks_.clear();
@@ -160,7 +146,8 @@ void Cards::fill(const spur_cluster_view& view, std::uint32_t slot) {
         else if (refusal == 0)
             refusal = why;
     }
-    const auto hash = shape_hash(job, view.pending.stride, open, users_matter_);
+    const auto amounts = amounts_of(job, rest_of(job, view.pending.stride, open, users_matter_));
+    const auto hash = shape_hash(amounts);
     // Why nothing is open may differ between jobs of one request: how long they are is no part of a shape.
     const auto [shape, is_new_shape] = shape_numbers_.try_emplace(Hash{}(hash, open == 0 ? refusal : 0U).value(),
                                                                   static_cast<std::uint32_t>(shapes_.size()));
@@ -179,6 +166,7 @@ void Cards::fill(const spur_cluster_view& view, std::uint32_t slot) {
                            .fails_from_s = Shape::nobody,
                            .earliest = 0,
                            .earliest_length = 0});
+        amounts_.push_back(amounts);
     }
     card.shape = shape->second;
     const auto owner_hash = Hash{}(job.uid, job.association, job.qos, job.klass, hash).value();

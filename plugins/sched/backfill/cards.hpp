@@ -12,6 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "denials.hpp"
+
 namespace spur::backfill {
 
 struct Card {
@@ -45,6 +47,7 @@ public:
 
     Card& card(std::uint32_t slot) { return cards_[slot]; }
     Shape& shape(const Card& card) { return shapes_[card.shape]; }
+    const Amounts& amounts(const Card& card) const { return amounts_[card.shape]; }
     std::span<const std::uint32_t> open_partitions(const Shape& shape) const {
         return {open_partitions_.data() + shape.first_open, shape.open_count};
     }
@@ -66,6 +69,7 @@ private:
     std::vector<Card> cards_;  // by slot
     std::unordered_map<std::uint64_t, std::uint32_t> shape_numbers_, owner_numbers_;
     std::vector<Shape> shapes_;
+    std::vector<Amounts> amounts_;  // of each shape
     std::vector<std::uint32_t> open_partitions_;
     std::vector<std::uint8_t> permissions_;
     std::vector<std::uint64_t> nodes_;       // what each is, whatever runs there

@@ -12,6 +12,8 @@ Pass::Pass(const spur_cluster_view& view, const spur_plan_sink& sink, const Opti
       sink_{sink},
       options_{options},
       cards_{workshop.cards},
+      denials_{workshop.denials},
+      forecast_{workshop.forecast},
       timeline_{workshop.timeline},
       reserved_{workshop.reserved},
       placement_{workshop.placement},
@@ -19,6 +21,8 @@ Pass::Pass(const spur_cluster_view& view, const spur_plan_sink& sink, const Opti
       queues_(view.partitions.count) {}
 
 bool Pass::run() {
+    denials_.clear();
+    forecast_.turn();
     const auto& order = cards_.order(view_);
     for (const auto slot : order)
         if (cards_.card(slot).is_component) groups_[job(slot).het_group].push_back(slot);
@@ -44,7 +48,7 @@ void Pass::consider(std::uint32_t slot) {
     if (shape.refusal != 0) return say(slot, shape.refusal);
     if (!card.has_tasks) return say(slot, SPUR_WAIT_LIMIT);
     if (card.has_deadline && end_of(view_.now, card.least_s) > job(slot).deadline) return say(slot, SPUR_WAIT_DEADLINE);
-    if (card.least_s < shape.fails_from_s) {
+    if (card.least_s < shape.fails_from_s && !is_denied(slot)) {
         const auto tasks = job(slot).array_tasks;
         for (std::uint32_t task = 0; task < tasks; ++task) {
             const auto outcome = start_one(slot);
@@ -52,9 +56,22 @@ void Pass::consider(std::uint32_t slot) {
             if (outcome == Outcome::waits) break;
             if (task + 1 == tasks || is_stopped()) return;
         }
-        if (!card.has_deadline) shape.fails_from_s = std::min<std::uint64_t>(shape.fails_from_s, card.least_s);
+        if (!card.has_deadline) {
+            shape.fails_from_s = card.least_s;
+            denials_.add(cards_.amounts(card), card.least_s, shape.why);
+        }
     }
     wait({&slot, 1});
+}
+
+// Did somebody who wants no more ask in vain?
+bool Pass::is_denied(std::uint32_t slot) {
+    const auto& card = cards_.card(slot);
+    const auto why = denials_.covering(cards_.amounts(card), card.least_s);
+    if (why == 0) return false;
+    shape(slot).why = why;
+    shape(slot).fails_from_s = card.least_s;
+    return true;
 }
 
 Pass::Outcome Pass::start_one(std::uint32_t slot) {
@@ -143,7 +160,8 @@ void Pass::examine(std::uint32_t slot) {
     if (std::exchange(known.is_examined, true)) return;
     bool exists = false;
     for (const auto partition : partitions_of(slot)) {
-        const auto verdict = pick(timeline_.deserted(), {slot, partition, {view_.now, view_.now}}, {}, false);
+        const auto verdict =
+            ask(timeline_.deserted(), {slot, partition, {view_.now, view_.now}}, {}, SPUR_PICK_TEST_ONLY);
         if (verdict == SPUR_FITS) return;
         exists = exists || verdict != SPUR_NEVER;
     }
@@ -152,22 +170,21 @@ void Pass::examine(std::uint32_t slot) {
 
 // ---- fitting -------------------------------------------------------------------------------------------------------
 
-spur_status Pass::pick(const State& state, const Question& question, spur_bits candidates, bool write) {
-    const spur_pick ask{sizeof(spur_pick),
-                        question.slot,
-                        question.partition,
-                        state.slot,
-                        candidates,
-                        write ? 0 : SPUR_PICK_TEST_ONLY,
-                        0};
-    auto verdict = timeline_.ops().pick(timeline_.cycle(), &ask, write ? placement_.get() : nullptr);
+spur_status Pass::ask(const State& state, const Question& question, spur_bits candidates, std::uint32_t flags) {
+    const spur_pick pick{sizeof(spur_pick), question.slot, question.partition, state.slot, candidates, flags, 0};
+    const bool write = (flags & SPUR_PICK_TEST_ONLY) == 0;
+    auto verdict = timeline_.ops().pick(timeline_.cycle(), &pick, write ? placement_.get() : nullptr);
     if (verdict == SPUR_NO_ROOM) {
         placement_.grow();
-        verdict = timeline_.ops().pick(timeline_.cycle(), &ask, placement_.get());
+        verdict = timeline_.ops().pick(timeline_.cycle(), &pick, placement_.get());
     }
     if (verdict == SPUR_FITS && write && placement_.shares().count > partition(question.partition).max_nodes)
         return SPUR_NOT_NOW;
     return verdict;
+}
+
+bool Pass::pick(const State& state, const Question& question, spur_bits candidates, bool write) {
+    return ask(state, question, candidates, SPUR_PICK_BRIEF | (write ? 0 : SPUR_PICK_TEST_ONLY)) == SPUR_FITS;
 }
 
 bool Pass::has_licenses(const Question& question) const {
@@ -188,7 +205,7 @@ bool Pass::fits(const State& state, const Question& question, bool write) {
     lack_ = wanted.reservation == SPUR_NONE ? SPUR_WAIT_RESOURCES : SPUR_WAIT_RESERVATION;
     if (wanted.max_switches != 0 && view_.switches.count != 0 && question.when.start < wanted.switches_until)
         return fits_on_few_switches(state, question, candidates, write);
-    return pick(state, question, candidates, write) == SPUR_FITS;
+    return pick(state, question, candidates, write);
 }
 
 std::uint32_t Pass::switches_used() const {
@@ -203,7 +220,7 @@ std::uint32_t Pass::switches_used() const {
 // The selector's own choice if that will do, else the leaf switches with most free nodes, as many as are allowed.
 bool Pass::fits_on_few_switches(const State& state, const Question& question, spur_bits candidates, bool write) {
     const auto allowed = job(question.slot).max_switches;
-    if (pick(state, question, candidates, true) != SPUR_FITS) return false;
+    if (!pick(state, question, candidates, true)) return false;
     if (switches_used() <= allowed) return true;
     const auto width = (view_.nodes.count + 63) / 64;
     std::vector<std::uint64_t> idle(width, ~std::uint64_t{0});
@@ -226,7 +243,7 @@ bool Pass::fits_on_few_switches(const State& state, const Question& question, sp
             for (std::uint32_t w = 0; w < std::min(width, (leaves[i].second->nodes.count + 63) / 64); ++w)
                 within[w] |= leaves[i].second->nodes.words[w] &
                              (candidates.words == nullptr ? ~std::uint64_t{0} : candidates.words[w]);
-        if (pick(state, question, {within.data(), view_.nodes.count, 0}, write) == SPUR_FITS) return true;
+        if (pick(state, question, {within.data(), view_.nodes.count, 0}, write)) return true;
     }
     lack_ = SPUR_WAIT_TOPOLOGY;
     return false;

@@ -31,6 +31,7 @@ private:
 
     // ---- the walk
     void consider(std::uint32_t slot);
+    bool is_denied(std::uint32_t slot);
     Outcome start_one(std::uint32_t slot);
     void consider_group(std::uint32_t slot);
     bool start_group(Unit group);
@@ -46,7 +47,8 @@ private:
     // Would the selector place it so? With `write`, where: see placement.
     bool fits(const State& state, const Question& question, bool write);
     bool fits_on_few_switches(const State& state, const Question& question, spur_bits candidates, bool write);
-    spur_status pick(const State& state, const Question& question, spur_bits candidates, bool write);
+    bool pick(const State& state, const Question& question, spur_bits candidates, bool write);
+    spur_status ask(const State& state, const Question& question, spur_bits candidates, std::uint32_t flags);
     bool has_licenses(const Question& question) const;
     std::uint32_t switches_used() const;
     // The longest limit with which it fits from now on; 0: none.
@@ -57,6 +59,9 @@ private:
     // ---- promises
     void promise(Unit unit);
     std::optional<std::int64_t> earliest_start(Unit unit);
+    std::optional<std::int64_t> first_start_within(Unit unit, Stretch stretch, std::int64_t guess);
+    bool may_fit(const State& state, std::uint32_t slot);
+    bool fits_at(Unit unit, std::int64_t start, std::vector<Place>* places);
     std::optional<std::int64_t> opening(Unit unit, std::int64_t t, std::int64_t length) const;
     std::int64_t stretch_end(Unit unit, std::int64_t start) const;
     std::int64_t length_of(Unit unit) const;
@@ -94,6 +99,8 @@ private:
     const spur_plan_sink& sink_;
     const Options& options_;
     Cards& cards_;
+    Denials& denials_;
+    Forecast& forecast_;
     Timeline& timeline_;
     Reserved& reserved_;
     PlacementBuffer& placement_;
@@ -107,6 +114,7 @@ private:
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> groups_;
     std::vector<std::uint32_t> victims_;  // running jobs somebody may push out, youngest first
     std::vector<Place> places_;
+    std::int64_t placed_at_{Timeline::never};  // the start places_ stand for, in a search for one
     Arena kept_;
     std::uint32_t asked_{0};
     std::uint32_t lack_{SPUR_WAIT_RESOURCES};  // what the last question that was denied lacked

@@ -49,8 +49,7 @@ void Pass::promise(Unit unit) {
 }
 
 // The first moment at which they fit, and places_. Between two moments at which a booking or reservation comes into
-// their way, more and more becomes free: so the end of such a stretch is asked first, or ever further into it, then
-// halves.
+// their way, more and more becomes free: such a stretch can be searched by halves.
 std::optional<std::int64_t> Pass::earliest_start(Unit unit) {
     auto& known = shape(unit[0]);
     if (known.never_in_window) return std::nullopt;
@@ -62,34 +61,76 @@ std::optional<std::int64_t> Pass::earliest_start(Unit unit) {
     const bool learns = unit.size() == 1 && !cards_.card(unit[0]).has_deadline;
     if (learns && known.earliest_length <= length) t = std::max(t, known.earliest);
 
-    const auto fits_at = [&](std::int64_t start, std::vector<Place>* places) {
-        return fit_together(timeline_.from_until(start, start + length), unit, start, places);
-    };
+    t = std::max(t, 1 + timeline_.last_milestone_without(last, view_.now, [&](const State& state) {
+        return std::ranges::all_of(unit, [&](auto slot) { return may_fit(state, slot); });
+    }));
+    placed_at_ = Timeline::never;
+    const auto guess = forecast_.guess(unit[0], timeline_.cursor_time());
     while (t <= last && !is_stopped()) {
         const auto opens = opening(unit, t, length);
         if (!opens) break;
         if (t = *opens; t > last) break;
         const auto end = std::min(last, stretch_end(unit, t));
-        auto low = t - 1, high = t;  // does not fit at low; may fit at high
-        bool found = false;
-        for (std::size_t skip = 64;; skip *= 2) {
-            high = std::min(end, timeline_.departure_after(low, skip));
-            found = fits_at(high, nullptr);
-            if (found || high >= end) break;
-            low = high;
-        }
-        if (found) {
-            while (high - low > 1) {
-                const auto middle = low + (high - low) / 2;
-                (fits_at(middle, nullptr) ? high : low) = middle;
-            }
-            if (learns) known.earliest = high, known.earliest_length = length;
-            return fits_at(high, &places_) ? std::optional{high} : std::nullopt;
+        if (const auto start = first_start_within(unit, {t, end}, guess)) {
+            if (learns) known.earliest = *start, known.earliest_length = length;
+            if (placed_at_ != *start && !fits_at(unit, *start, &places_)) return std::nullopt;
+            forecast_.note(unit[0], *start);
+            return start;
         }
         t = end + 1;
     }
     if (learns && !stopped_) known.never_in_window = true;
     return std::nullopt;
+}
+
+// In a state without bookings, whatever is reserved for whom.
+bool Pass::may_fit(const State& state, std::uint32_t slot) {
+    if (job(slot).max_switches != 0) return true;
+    return std::ranges::any_of(partitions_of(slot), [&](auto partition) {
+        return pick(state, {slot, partition, {view_.now, view_.now}}, {}, false);
+    });
+}
+
+bool Pass::fits_at(Unit unit, std::int64_t start, std::vector<Place>* places) {
+    return fit_together(timeline_.from_until(start, start + length_of(unit)), unit, start, places);
+}
+
+// Both ends count. Where they start is the same whatever the guess; a good one saves the way along the time.
+std::optional<std::int64_t> Pass::first_start_within(Unit unit, Stretch stretch, std::int64_t guess) {
+    const auto [first, end] = stretch;
+    auto low = first - 1;  // they do not fit at low
+    auto high = first;     // and fit at high, if `found`
+    bool found = false;
+    std::size_t skip = 64;
+    if (guess > end) {
+        if (!fits_at(unit, end, nullptr)) return std::nullopt;
+        high = end;
+        found = true;
+    } else if (guess >= first) {
+        skip = 4;
+        found = fits_at(unit, guess, unit.size() == 1 ? &places_ : nullptr);
+        if (found && unit.size() == 1) placed_at_ = guess;
+        (found ? high : low) = guess;
+        for (auto earlier = guess - 1; found && low < earlier && earlier < high; skip *= 4) {
+            if (!fits_at(unit, earlier, nullptr))
+                low = earlier;
+            else
+                high = earlier;
+            earlier = std::max(first, timeline_.departure_before(earlier, skip));
+        }
+    }
+    for (; !found; skip *= 2) {
+        high = std::min(end, timeline_.departure_after(low, skip));
+        found = fits_at(unit, high, nullptr);
+        if (found) break;
+        if (high >= end) return std::nullopt;
+        low = high;
+    }
+    while (high - low > 1) {
+        const auto middle = low + (high - low) / 2;
+        (fits_at(unit, middle, nullptr) ? high : low) = middle;
+    }
+    return high;
 }
 
 // The first moment from `t` on at which their own reservations are open long enough; nullopt: never again.
@@ -166,7 +207,7 @@ bool Pass::is_kept_out(std::uint32_t slot) {
     const Stretch when{view_.now, end};
     if (reserved_.candidates(job(slot), when).words == nullptr) return false;
     return std::ranges::any_of(partitions_of(slot), [&](auto partition) {
-        return pick(timeline_.now_until(end), {slot, partition, when}, {}, false) == SPUR_FITS;
+        return pick(timeline_.now_until(end), {slot, partition, when}, {}, false);
     });
 }
 

@@ -1,6 +1,7 @@
 #include "timeline.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <spur/plugin/plugin.hpp>
 
@@ -8,7 +9,8 @@ namespace spur::backfill {
 
 namespace {
 constexpr std::uint32_t first_spare_slot = 3;
-}
+constexpr std::size_t milestone_count = 8;
+}  // namespace
 
 spur_status Timeline::begin(const spur_cluster_view& view, const spur_selector& select, spur_error* err) {
     if (const auto status = select.ops->begin(select.self, &view, &cycle_, err); status != SPUR_OK) return status;
@@ -16,7 +18,8 @@ spur_status Timeline::begin(const spur_cluster_view& view, const spur_selector& 
     select_ = &select;
     arena_.clear();
     bookings_.clear();
-    has_cursor_ = has_deserted_ = false;
+    has_cursor_ = has_deserted_ = is_emptied_ = has_milestones_ = false;
+    milestones_.clear();
 
     licenses_.clear();
     licensees_.clear();
@@ -82,18 +85,46 @@ const State& Timeline::now_until(std::int64_t end) const {
     return std::ranges::lower_bound(levels_, end, {}, &Level::until)->state;
 }
 
+// Before the first booking there is one level, and it has none. What is kept of it is emptied once somebody looks.
+void Timeline::keep_deserted() {
+    if (std::exchange(has_deserted_, true)) return;
+    ops().copy(cycle_, levels_.front().state.slot, deserted_.slot);
+}
+
 const State& Timeline::deserted() {
-    if (!has_deserted_) {
-        has_deserted_ = true;  // before the first booking there is one level, and it has none
-        ops().copy(cycle_, levels_.front().state.slot, deserted_.slot);
+    keep_deserted();
+    if (!std::exchange(is_emptied_, true))
         for (const auto& tenant : tenants_) change(deserted_, tenant.holding, +1);
-    }
     return deserted_;
+}
+
+// At moments by which equal parts of what is held have been given back. Only before the first booking is there a state
+// without any.
+void Timeline::set_milestones() {
+    if (std::exchange(has_milestones_, true) || !bookings_.empty() || spare_.size() < 3 * milestone_count) return;
+    std::size_t all = 0, given = 0;
+    for (const auto& tenant : tenants_) all += tenant.holding.shares.count;
+    auto last = levels_.front().state;
+    std::size_t next = 0;
+    for (std::size_t k = 1; k < milestone_count && next < tenants_.size(); ++k) {
+        const auto goal = all * k / milestone_count;
+        const auto begun = next;
+        while (next < tenants_.size() && given < goal) given += tenants_[next++].holding.shares.count;
+        if (next == begun) continue;
+        while (next < tenants_.size() && tenants_[next].leaves == tenants_[next - 1].leaves)
+            given += tenants_[next++].holding.shares.count;
+        const auto state = spare_.back();
+        spare_.pop_back();
+        ops().copy(cycle_, last.slot, state.slot);
+        for (auto i = begun; i < next; ++i) change(state, tenants_[i].holding, +1);
+        milestones_.push_back({tenants_[next - 1].leaves, state});
+        last = state;
+    }
 }
 
 void Timeline::open_cursor() {
     if (has_cursor_) return;
-    deserted();
+    keep_deserted();
     has_cursor_ = true;
     ops().copy(cycle_, levels_.front().state.slot, cursor_.slot);
     cursor_time_ = view_->now;
@@ -126,6 +157,12 @@ std::int64_t Timeline::departure_after(std::int64_t t, std::size_t skip) const {
     return tenants_[at].leaves;
 }
 
+std::int64_t Timeline::departure_before(std::int64_t t, std::size_t skip) const {
+    const auto next =
+        static_cast<std::size_t>(std::ranges::lower_bound(tenants_, t, {}, &Tenant::leaves) - tenants_.begin());
+    return next <= skip ? view_->now : tenants_[next - skip - 1].leaves;
+}
+
 std::int64_t Timeline::last_start_before_next_booking(std::int64_t start, std::int64_t length) const {
     auto last = never;
     for (const auto& booking : bookings_)
@@ -143,6 +180,9 @@ void Timeline::start(const Holding& holding, std::int64_t end) {
     const Holding kept{arena_.keep(holding.shares), holding.licenses, holding.flags};
     for (auto& level : levels_) change(level.state, kept, -1);
     if (has_cursor_ && end > cursor_time_) change(cursor_, kept, -1);
+    if (has_deserted_ && !is_emptied_) change(deserted_, kept, -1);
+    for (const auto& milestone : milestones_)
+        if (milestone.at < end) change(milestone.state, kept, -1);
     for (const auto& license : plugin::Records<spur_license_request>{kept.licenses})
         if (license.license < licenses_.size()) licenses_[license.license] -= license.count;
     const Tenant tenant{end, kept, SPUR_NONE};
@@ -176,6 +216,8 @@ void Timeline::evict(std::uint32_t running_slot) {
     if (found == tenants_.end()) return;
     auto tenant = *found;
     tenants_.erase(found);
+    for (const auto& milestone : milestones_)
+        if (milestone.at > view_->now && milestone.at < tenant.leaves) change(milestone.state, tenant.holding, +1);
     tenant.leaves = view_->now + 1;
     for (auto& licensee : licensees_)
         if (licensee.running_slot == running_slot) licensee.leaves = tenant.leaves;

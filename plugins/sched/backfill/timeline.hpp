@@ -7,12 +7,16 @@
 //
 // For starts at this moment there are levels, one slot each: jobs that will have ended by `until` meet only the
 // bookings that begin before it. Where slots run out, levels are shared and a job meets more bookings than it would
-// have to. For starts later there is a cursor, one slot that moves along the time.
+// have to. For starts later there is a cursor, one slot that moves along the time. To move it costs as much as all
+// that comes or goes on the way; so a few slots stand at milestones, and show what is free there but for bookings: who
+// does not fit there fits at no moment before.
 #pragma once
 
 #include <spur/plugin/sched.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "memory.hpp"
@@ -53,12 +57,31 @@ public:
 
     // For a job that starts at `start` and has ended at `end`. Valid until the next call.
     const State& from_until(std::int64_t start, std::int64_t end);
+    // The last milestone before `t` at which `fits(state)` says no, or `otherwise`.
+    template <class F>
+    std::int64_t last_milestone_without(std::int64_t t, std::int64_t otherwise, F&& fits) {
+        set_milestones();
+        auto low = milestones_.begin();
+        auto high = std::ranges::lower_bound(milestones_, t, {}, &Milestone::at);
+        while (low != high) {
+            const auto middle = low + (high - low) / 2;
+            if (fits(middle->state))
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        return low == milestones_.begin() ? otherwise : std::prev(low)->at;
+    }
     // As if all tenants had left and nothing were booked.
     const State& deserted();
     // How many of a license are free all that time.
     std::int64_t free_licenses(std::uint32_t license, std::int64_t start, std::int64_t end) const;
     // The first moment after `t` at which a tenant leaves, some `skip` of them on; never: all have left by then.
     std::int64_t departure_after(std::int64_t t, std::size_t skip) const;
+    // The other way round: the last moment before `t`, some `skip` of them back; now: nobody leaves before.
+    std::int64_t departure_before(std::int64_t t, std::size_t skip) const;
+    // Where the last question about a later start was asked; now: there was none.
+    std::int64_t cursor_time() const { return has_cursor_ ? cursor_time_ : view_->now; }
     // The last start from which a job of `length` has ended before the first booking that begins after `start +
     // length`; never: no booking begins after that.
     std::int64_t last_start_before_next_booking(std::int64_t start, std::int64_t length) const;
@@ -82,6 +105,10 @@ private:
         std::int64_t until;
         State state;
     };
+    struct Milestone {
+        std::int64_t at;
+        State state;
+    };
     struct Tenant {
         std::int64_t leaves;
         Holding holding;
@@ -102,6 +129,8 @@ private:
     void note_licenses(const Tenant& tenant);
     void admit(Tenant tenant);
     void open_cursor();
+    void keep_deserted();
+    void set_milestones();
 
     const spur_cluster_view* view_{nullptr};
     const spur_selector* select_{nullptr};
@@ -111,10 +140,11 @@ private:
     std::vector<Booking> bookings_;
     std::vector<Level> levels_;           // by until; the last is never
     std::vector<State> spare_;            // slots for further levels
+    std::vector<Milestone> milestones_;   // by at
     std::vector<std::int64_t> licenses_;  // free now
     std::vector<Licensee> licensees_;
     State cursor_{1}, deserted_{2};
-    bool has_cursor_{false}, has_deserted_{false};
+    bool has_cursor_{false}, has_deserted_{false}, is_emptied_{false}, has_milestones_{false};
     std::int64_t cursor_time_{0};
     std::size_t cursor_left_{0};  // tenants that have left by then
 };

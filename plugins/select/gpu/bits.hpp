@@ -15,7 +15,12 @@ inline bool has(const spur_bits& bits, std::uint32_t i) {
 inline std::uint64_t word(const spur_bits& bits, std::uint32_t w) {
     return bits.words != nullptr && w < (bits.count + 63) / 64 ? bits.words[w] : 0;
 }
-inline std::uint32_t count(std::uint64_t word) { return static_cast<std::uint32_t>(std::popcount(word)); }
+// Written out: std::popcount is a call where the processor is not known to have an instruction for it.
+inline std::uint32_t count(std::uint64_t word) {
+    word -= word >> 1 & 0x5555555555555555ULL;
+    word = (word & 0x3333333333333333ULL) + (word >> 2 & 0x3333333333333333ULL);
+    return static_cast<std::uint32_t>(((word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fULL) * 0x0101010101010101ULL >> 56);
+}
 inline std::uint32_t count(const spur_bits& bits) {
     std::uint32_t sum = 0;
     for (std::uint32_t w = 0; w < (bits.count + 63) / 64; ++w) sum += count(word(bits, w));

@@ -57,6 +57,7 @@ spur_status Cycle::pick(const spur_pick& pick, spur_placement* out) {
     const Question question{wanted, rules, need, empty ? Slots::empty : pick.slot, pick.candidates, empty, nullptr};
     if (!search_.choose(question)) {
         if (empty) return SPUR_NEVER;
+        if ((pick.flags & SPUR_PICK_BRIEF) != 0) return SPUR_NOT_NOW;
         return fits_empty(wanted, pick.partition, need) ? SPUR_NOT_NOW : SPUR_NEVER;
     }
     if ((pick.flags & SPUR_PICK_TEST_ONLY) != 0 || out == nullptr) return SPUR_FITS;

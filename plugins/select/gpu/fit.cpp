@@ -36,7 +36,8 @@ std::uint64_t Fitter::available(const Need& need, const StateView& state, const 
     auto free = state.free_cores()[w];
     if (need.jobs_per_core <= 1 || unshared) return free;
     for_each_bit(word(node.view->cores_offered, w) & ~free, w * 64, [&](std::uint32_t core) {
-        if (state.owners()[core] == 0 && state.sharers()[core] < need.jobs_per_core) free |= bit(core);
+        if (state.owners(w).holders(core) == 0 && state.sharers(w).holders(core) < need.jobs_per_core)
+            free |= bit(core);
     });
     return free;
 }

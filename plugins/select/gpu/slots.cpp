@@ -2,26 +2,32 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#include <utility>
 
 namespace spur::select_gpu {
 
 // ---- sets of nodes by what is free
 // -----------------------------------------------------------------------------------
 
-void FreeIndex::set(std::uint32_t which, std::uint32_t node, bool on) {
-    auto& place = words_[std::size_t{which} * width_ + node / 64];
-    if (((place & bit(node)) != 0) == on) return;
-    place ^= bit(node);
-    counts_[which] += on ? 1U : ~0U;
+void FreeIndex::move(std::uint32_t first, std::uint32_t node, std::uint8_t from, std::uint8_t to) {
+    for (auto k = std::min(from, to); k < std::max(from, to); ++k) {
+        words_[std::size_t{first + k} * width_ + node / 64] ^= bit(node);
+        counts_[first + k] += to > from ? 1U : ~0U;
+    }
 }
 
 void FreeIndex::put(std::uint32_t node, std::int64_t cores, std::uint32_t gpus, std::int64_t memory_mib, bool idle) {
-    for (std::uint32_t k = 0; k < core_levels; ++k) set(k, node, cores >= (std::int64_t{1} << k));
-    for (std::uint32_t k = 0; k < gpu_levels; ++k) set(core_levels + k, node, gpus > k);
-    for (std::uint32_t k = 0; k < memory_levels; ++k)
-        set(core_levels + gpu_levels + k, node, memory_mib >= (std::int64_t{512} << k));
-    set(set_count - 1, node, idle);
+    const auto level = [](std::int64_t amount, std::uint32_t levels) {
+        const auto width = amount <= 0 ? 0 : std::bit_width(static_cast<std::uint64_t>(amount));
+        return static_cast<std::uint8_t>(std::min<std::uint32_t>(static_cast<std::uint32_t>(width), levels));
+    };
+    const Levels now{level(cores, core_levels), static_cast<std::uint8_t>(std::min(gpus, gpu_levels)),
+                     level(memory_mib / 512, memory_levels), idle};
+    const auto was = std::exchange(levels_[node], now);
+    move(0, node, was.cores, now.cores);
+    move(core_levels, node, was.gpus, now.gpus);
+    move(core_levels + gpu_levels, node, was.memory, now.memory);
+    move(set_count - 1, node, was.idle, now.idle);
 }
 
 const std::uint64_t* FreeIndex::cores_at_least(std::uint32_t cores) const {
@@ -60,7 +66,9 @@ void Slots::begin(const Picture& picture) {
     users_.assign(std::size_t{pages} * total, 0);
     for (std::uint32_t p = 0; p < pages; ++p) users_[std::size_t{p} * total] = (std::uint64_t{1} << total) - 1;
     indexes_.resize(total);
-    for (auto& index : indexes_) index.reset(picture.width());
+    for (auto& index : indexes_)
+        if (index.width() != picture.width()) index.reset(picture.width());
+    indexes_[empty].reset(picture.width());
     fill_empty();
     copy(empty, 0);
 
@@ -80,7 +88,9 @@ void Slots::fill_empty() {
         state.head() = {};
         state.head().free_cores = static_cast<std::int32_t>(node.offered);
         for (std::uint32_t w = 0; w < node.core_words; ++w) state.free_cores()[w] = word(node.view->cores_offered, w);
-        std::fill_n(state.owners(), node.cores * (picture_->shares_cores() ? 2 : 1), 0);
+        std::fill_n(&state.owners(0), node.core_words * (picture_->shares_cores() ? 2 : 1), Tally{});
+        for (std::uint32_t w = 0; w < node.core_words; ++w)  // cores that are not offered are never free
+            state.owners(w).add(~state.free_cores()[w], state.head().depth);
         for (std::uint32_t g = 0; g < node.gres_count; ++g) {
             const auto& gres = picture_->gres(node, g);
             auto& kept = state.gres(gres);
@@ -90,7 +100,7 @@ void Slots::fill_empty() {
                 if (picture_->device(gres, d).units > 0) kept.free |= bit(d);
             }
         }
-        reindex(empty, i);
+        reindex(empty, i, state);
     }
 }
 
@@ -120,12 +130,12 @@ void Slots::add_unlisted(std::uint32_t i) {
     head.memory_used_mib = std::max(head.memory_used_mib, static_cast<std::int64_t>(record.memory_used_mib));
     if ((record.flags & SPUR_NODE_EXCLUSIVE) != 0) head.whole = std::max(head.whole, 1);
     if (record.owner_uid != SPUR_NONE) head.locked = std::max(head.locked, 1);
-    for (std::uint32_t w = 0; w < node.core_words; ++w)
-        for_each_bit(word(record.cores_used, w) & state.free_cores()[w], w * 64, [&](std::uint32_t core) {
-            state.owners()[core] = 1;
-            state.free_cores()[w] &= ~bit(core);
-            --head.free_cores;
-        });
+    for (std::uint32_t w = 0; w < node.core_words; ++w) {
+        const auto used = word(record.cores_used, w) & state.free_cores()[w];
+        state.owners(w).add(used, head.depth);
+        state.free_cores()[w] &= ~used;
+        head.free_cores -= static_cast<std::int32_t>(count(used));
+    }
     for (std::uint32_t g = 0; g < node.gres_count; ++g) {
         const auto& gres = picture_->gres(node, g);
         const auto& view = *SPUR_AT(spur_gres_view, record.gres, g);
@@ -138,7 +148,7 @@ void Slots::add_unlisted(std::uint32_t i) {
             if (units >= picture_->device(gres, d).units) kept.free &= ~bit(d);
         }
     }
-    reindex(0, i);
+    reindex(0, i, state);
 }
 
 StateView Slots::state(std::uint32_t slot, std::uint32_t node) const {
@@ -176,9 +186,8 @@ StateView Slots::writable(std::uint32_t slot, std::uint32_t node) {
     return state(slot, node);
 }
 
-void Slots::reindex(std::uint32_t slot, std::uint32_t i) {
+void Slots::reindex(std::uint32_t slot, std::uint32_t i, const StateView& state) {
     const auto& node = picture_->node(i);
-    const auto state = this->state(slot, i);
     const auto& head = state.head();
     const auto gpus = node.gpu < 0 ? 0 : count(free_devices(state, node, static_cast<std::uint32_t>(node.gpu)));
     const bool taken = head.whole > 0;
@@ -226,23 +235,26 @@ void Slots::book(std::uint32_t slot, spur_span shares, std::uint32_t job_flags, 
         if ((job_flags & SPUR_JOB_SUSPENDED) == 0) book_cores(state, node, share.cores, shared, sign);
         for (std::uint32_t g = 0; g < share.gres.count; ++g)
             book_gres(state, node, *SPUR_AT(spur_gres_share, share.gres, g), sign);
-        reindex(slot, share.node);
+        reindex(slot, share.node, state);
     }
 }
 
 void Slots::book_cores(const StateView& state, const Node& node, const spur_bits& cores, bool shared,
                        std::int32_t sign) {
-    auto* const counts = shared ? state.sharers() : state.owners();
-    const auto* const others = !picture_->shares_cores() ? nullptr : shared ? state.owners() : state.sharers();
-    for (std::uint32_t w = 0; w < node.core_words; ++w)
-        for_each_bit(word(cores, w) & word(node.view->cores_offered, w), w * 64, [&](std::uint32_t core) {
-            counts[core] = static_cast<std::uint16_t>(counts[core] + sign);
-            const bool free = counts[core] == 0 && (others == nullptr || others[core] == 0);
-            const bool was = (state.free_cores()[w] & bit(core)) != 0;
-            if (free == was) return;
-            state.free_cores()[w] ^= bit(core);
-            state.head().free_cores += free ? 1 : -1;
-        });
+    for (std::uint32_t w = 0; w < node.core_words; ++w) {
+        const auto set = word(cores, w);
+        if (set == 0) continue;
+        auto& tally = shared ? state.sharers(w) : state.owners(w);
+        auto& depth = state.head().depth;
+        sign > 0 ? tally.add(set, depth) : tally.remove(set, depth);
+        auto held = tally.held(depth);
+        if (picture_->shares_cores()) held |= (shared ? state.owners(w) : state.sharers(w)).held(depth);
+        auto& free = state.free_cores()[w];
+        const auto before = std::exchange(free, (free & ~set) | (set & ~held));
+        if (free != before)
+            state.head().free_cores +=
+                static_cast<std::int32_t>(count(free)) - static_cast<std::int32_t>(count(before));
+    }
 }
 
 void Slots::book_gres(const StateView& state, const Node& node, const spur_gres_share& share, std::int32_t sign) {

@@ -7,6 +7,8 @@
 
 #include <spur/plugin/select.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -17,6 +19,42 @@
 
 namespace spur::select_gpu {
 
+// How many hold each of 64 cores. The words are the bits of the numbers, lowest first: to count all cores of a set up
+// or down costs a few operations on words. `depth` is how many of the words have ever been used: most often the first
+// one or two. The numbers wrap at 65,536.
+struct Tally {
+    static constexpr std::uint32_t planes = 16;
+
+    std::array<std::uint64_t, planes> bits;
+
+    void add(std::uint64_t set, std::uint32_t& depth) {
+        for (std::uint32_t k = 0; set != 0 && k < planes; ++k) {
+            const auto carry = bits[k] & set;
+            bits[k] ^= set;
+            set = carry;
+            depth = std::max(depth, k + 1);
+        }
+    }
+    void remove(std::uint64_t set, std::uint32_t& depth) {
+        for (std::uint32_t k = 0; set != 0 && k < planes; ++k) {
+            const auto borrow = ~bits[k] & set;
+            bits[k] ^= set;
+            set = borrow;
+            depth = std::max(depth, k + 1);
+        }
+    }
+    std::uint64_t held(std::uint32_t depth) const {  // by anybody
+        std::uint64_t any = 0;
+        for (std::uint32_t k = 0; k < depth; ++k) any |= bits[k];
+        return any;
+    }
+    std::uint32_t holders(std::uint32_t core) const {
+        std::uint32_t number = 0;
+        for (std::uint32_t k = 0; k < planes; ++k) number |= static_cast<std::uint32_t>(bits[k] >> core % 64 & 1) << k;
+        return number;
+    }
+};
+
 // The state of one node, as the first words of its run; cores and resources follow.
 struct NodeState {
     std::int64_t memory_used_mib;
@@ -25,11 +63,11 @@ struct NodeState {
     std::int32_t whole;      // holders of the whole node
     std::int32_t locked;     // holders that share it with their own user's jobs only
     std::int32_t strangers;  // taken since the cycle began: whose they are is not known
-    std::int32_t unused;
+    std::uint32_t depth;     // of its tallies
 
     static constexpr std::uint32_t header_words = 4;
     static std::uint32_t words_before_gres(const Node& node, bool shares_cores) {
-        return header_words + node.core_words + (node.cores * (shares_cores ? 2 : 1) + 3) / 4;
+        return header_words + node.core_words * (1 + Tally::planes * (shares_cores ? 2 : 1));
     }
     static std::uint32_t words_of_gres(const Gres& gres) { return 2 + (gres.devices + 1) / 2; }
 };
@@ -47,14 +85,14 @@ public:
     StateView(std::uint64_t* words, const Node& node) : words_{words}, node_{node} {}
     NodeState& head() const { return *reinterpret_cast<NodeState*>(words_); }
     std::uint64_t* free_cores() const { return words_ + NodeState::header_words; }
-    std::uint16_t* owners() const {  // of each core
-        return reinterpret_cast<std::uint16_t*>(words_ + NodeState::header_words + node_.core_words);
-    }
-    std::uint16_t* sharers() const { return owners() + node_.cores; }  // only where some partition shares cores
+    // Of each word of cores; sharers only where some partition shares cores.
+    Tally& owners(std::uint32_t w) const { return tallies()[w]; }
+    Tally& sharers(std::uint32_t w) const { return tallies()[node_.core_words + w]; }
     GresState& gres(const Gres& gres) const { return *reinterpret_cast<GresState*>(words_ + gres.offset); }
     std::uint32_t* units(const Gres& gres) const { return reinterpret_cast<std::uint32_t*>(words_ + gres.offset + 2); }
 
 private:
+    Tally* tallies() const { return reinterpret_cast<Tally*>(words_ + NodeState::header_words + node_.core_words); }
     std::uint64_t* words_;
     const Node& node_;
 };
@@ -71,7 +109,9 @@ public:
         width_ = width;
         words_.assign(std::size_t{set_count} * width, 0);
         counts_.assign(set_count, 0);
+        levels_.assign(std::size_t{64} * width, {});
     }
+    std::uint32_t width() const { return width_; }
     void put(std::uint32_t node, std::int64_t cores, std::uint32_t gpus, std::int64_t memory_mib, bool idle);
 
     // The set every node with at least this much is in; nullptr: every node qualifies.
@@ -86,11 +126,16 @@ public:
     }
 
 private:
-    void set(std::uint32_t which, std::uint32_t node, bool on);
+    // How many sets of each kind a node is in: the lowest ones.
+    struct Levels {
+        std::uint8_t cores, gpus, memory, idle;
+    };
+    void move(std::uint32_t first, std::uint32_t node, std::uint8_t from, std::uint8_t to);
 
     std::uint32_t width_{};
     std::vector<std::uint64_t> words_;
     std::vector<std::uint32_t> counts_;
+    std::vector<Levels> levels_;  // by node
 };
 
 class Slots {
@@ -115,7 +160,7 @@ private:
     void book_cores(const StateView& state, const Node& node, const spur_bits& cores, bool shared, std::int32_t sign);
     void book_gres(const StateView& state, const Node& node, const spur_gres_share& share, std::int32_t sign);
     StateView writable(std::uint32_t slot, std::uint32_t node);
-    void reindex(std::uint32_t slot, std::uint32_t node);
+    void reindex(std::uint32_t slot, std::uint32_t node, const StateView& state);
     void fill_empty();
     void add_unlisted(std::uint32_t node);
     std::uint64_t* block(std::uint32_t page, std::uint32_t number) const {

@@ -350,8 +350,10 @@ spur_status Cycle::pick(const spur_pick& pick, spur_placement* out) {
     if (need.min_nodes > need.max_nodes || job->gres.count > most_requests) return SPUR_NEVER;
     const bool as_if_empty = (pick.flags & SPUR_PICK_EMPTY) != 0;
     // What fits now fits an empty cluster, also where choosing among more nodes misses it.
-    if (!choose(pick, need, as_if_empty) && !(as_if_empty && choose(pick, need, false)))
+    if (!choose(pick, need, as_if_empty) && !(as_if_empty && choose(pick, need, false))) {
+        if (!as_if_empty && (pick.flags & SPUR_PICK_BRIEF) != 0) return SPUR_NOT_NOW;
         return as_if_empty || !choose(pick, need, true) ? SPUR_NEVER : SPUR_NOT_NOW;
+    }
     if ((pick.flags & SPUR_PICK_TEST_ONLY) != 0 || out == nullptr) return SPUR_FITS;
     put_in_order();
     return write(*job, need, *out);

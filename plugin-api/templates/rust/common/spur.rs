@@ -1090,6 +1090,7 @@ pub const SPUR_NEVER: spur_status = 2;
 pub const SPUR_NO_ROOM: spur_status = 3;
 pub const SPUR_PICK_TEST_ONLY: u32 = 1;
 pub const SPUR_PICK_EMPTY: u32 = 2;
+pub const SPUR_PICK_BRIEF: u32 = 4;
 pub const SPUR_STATE_IFACE: &[u8] = b"spur.state/1\0";
 pub const SPUR_STATE_FOLLOWER: u32 = 1;
 pub const SPUR_STATE_CANDIDATE: u32 = 2;

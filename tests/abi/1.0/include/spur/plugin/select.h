@@ -54,6 +54,7 @@ typedef struct spur_pick {
 } spur_pick;
 #define SPUR_PICK_TEST_ONLY (1u << 0) /* only the verdict: the placement may be NULL */
 #define SPUR_PICK_EMPTY (1u << 1)     /* as if nothing ran: FITS or NEVER */
+#define SPUR_PICK_BRIEF (1u << 2)     /* the caller takes NOT_NOW for NEVER: no second look is needed to tell them apart */
 
 typedef struct spur_select_ops {
     uint32_t size;

@@ -33,7 +33,27 @@ std::string help() {
     return text;
 }
 
+// Commands of Slurm that are not built, and what they wait for.
+std::string_view find_missing(std::string_view name) {
+    struct Missing {
+        std::string_view name, what;
+    };
+    static constexpr Missing missing[] = {
+        {"sacct", "accounting history"},    {"sreport", "accounting history"}, {"sstat", "usage of running steps"},
+        {"sdiag", "scheduler statistics"},  {"sattach", "attaching to steps"}, {"sbcast", "copying files to nodes"},
+        {"sgather", "fetching files"},      {"scrontab", "recurring jobs"},    {"strigger", "event triggers"},
+        {"sview", "a graphical interface"},
+    };
+    for (const auto& entry : missing)
+        if (entry.name == name) return entry.what;
+    return {};
+}
+
 int unknown_command(std::string_view word) {
+    if (const auto what = find_missing(word); !what.empty()) {
+        fmt::print(stderr, "{}: error: {}: not built in this release of Spur\n", word, what);
+        return 1;
+    }
     std::vector<std::string> names;
     for (const auto& verb : verbs()) names.emplace_back(verb.name);
     fmt::print(stderr, "spur: error: there is no command \"{}\"{}; `spur --help` lists them\n", word,
@@ -83,6 +103,7 @@ int main(int argc, char** argv) try {
     const auto name = spur::cli::basename_of(words.front());
     if (const auto* verb = spur::cli::find_verb(name); verb && verb->name == verb->slurm_name)
         return spur::cli::run_verb(*verb, std::move(words), {});
+    if (!spur::cli::find_missing(name).empty()) return spur::cli::unknown_command(name);
     return spur::cli::run_spur(std::move(words));
 } catch (const std::exception& error) {
     std::fprintf(stderr, "spur: internal error: %s\n", error.what());

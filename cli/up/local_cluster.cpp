@@ -3,19 +3,21 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 extern char** environ;
 
@@ -43,19 +45,26 @@ std::uint16_t free_port(std::uint16_t wanted) {
     return port;
 }
 
-// Is this process still the daemon we started? Pids are used again.
+// Is this process still the daemon we started? Pids are used again. Its command line tells: a program that was built
+// anew meanwhile has another file.
 bool is_alive(const Process& process) {
+    std::ifstream file{fmt::format("/proc/{}/cmdline", process.pid)};
+    std::string program;
+    std::getline(file, program, '\0');
+    if (!program.empty()) return fs::path{program}.filename() == process.program;
+    // It may be in the middle of its start: it has a program already, but no words yet.
     std::error_code error;
-    const auto program = fs::read_symlink(fmt::format("/proc/{}/exe", process.pid), error);
-    return !error && (program.filename() == process.program || program.filename() == process.program + " (deleted)");
+    return !fs::read_symlink(fmt::format("/proc/{}/exe", process.pid), error).empty();
 }
 
+// Until it has let go of everything, its locks too: /proc forgets a program's name before that.
 void wait_for_end(const Process& process, std::chrono::milliseconds patience) {
-    const auto until = std::chrono::steady_clock::now() + patience;
-    while (is_alive(process) && std::chrono::steady_clock::now() < until) {
-        ::waitpid(process.pid, nullptr, WNOHANG);  // a child of ours leaves no zombie behind
-        std::this_thread::sleep_for(std::chrono::milliseconds{10});
-    }
+    const auto handle = static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0));
+    if (handle < 0) return;  // long gone
+    pollfd wait{handle, POLLIN, 0};
+    ::poll(&wait, 1, static_cast<int>(patience.count()));
+    ::close(handle);
+    ::waitpid(process.pid, nullptr, WNOHANG);  // a child of ours leaves no zombie behind
 }
 
 // Made-up devices, all linked to each other, for trying out placement without any.

@@ -12,6 +12,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -21,6 +22,7 @@ namespace spur::cli {
 namespace {
 
 constexpr auto start_patience = std::chrono::seconds{20};
+constexpr auto end_patience = std::chrono::seconds{5};
 
 constexpr const char* up_help =
     "usage: spur up [--nodes N] [--gpus TYPE:COUNT] [--detach] [--port PORT] [--dir DIR]\n"
@@ -121,17 +123,17 @@ Result<Options> parse(Invocation& self, bool down) {
     return options;
 }
 
-// How many nodes are ready for work.
-unsigned ready_nodes(Session& session) {
+// How many agents have joined since `since`. Their nodes need not be idle: one may be drained, or busy with what it
+// was left with.
+unsigned joined_nodes(Session& session, std::int64_t since) {
     const auto reply = session.call<v1::ListNodesReply>("ListNodes", v1::ListNodesRequest{});
-    unsigned ready = 0;
-    if (reply)
-        for (const auto& node : reply->nodes())
-            if (node.state() == "IDLE" || node.state() == "MIXED" || node.state() == "ALLOCATED") ++ready;
-    return ready;
+    if (!reply) return 0;
+    return static_cast<unsigned>(std::ranges::count_if(reply->nodes(), [&](const v1::Node& node) {
+        return node.start_time() >= since && !node.state().contains("NOT_RESPONDING");
+    }));
 }
 
-Result<void> wait_until_ready(const LocalCluster& cluster, std::size_t wanted) {
+Result<void> wait_until_ready(const LocalCluster& cluster, std::size_t wanted, std::int64_t since) {
     const auto until = std::chrono::steady_clock::now() + start_patience;
     while (std::chrono::steady_clock::now() < until) {
         if (const auto dead = cluster.find_dead(); !dead.empty())
@@ -141,12 +143,39 @@ Result<void> wait_until_ready(const LocalCluster& cluster, std::size_t wanted) {
             v1::PingRequest ping;
             const auto reply = session->call<v1::PingReply>(
                 "Ping", ping, {.timeout = std::chrono::seconds{1}, .idempotent = true, .metadata = {}});
-            if (reply && reply->mode() == "leader" && (wanted == 0 || ready_nodes(*session) >= wanted)) return {};
+            if (reply && reply->mode() == "leader" && (wanted == 0 || joined_nodes(*session, since) >= wanted))
+                return {};
         }
         std::this_thread::sleep_for(std::chrono::milliseconds{20});
     }
     return fail(ErrorCode::unavailable, "the cluster did not become ready within {} s; see {}", start_patience.count(),
                 cluster.dir() + "/log");
+}
+
+// Sessions of this process are with the cluster in `dir` from now on.
+void follow(const std::string& dir) {
+    ::setenv("SPUR_STATE_DIR", dir.c_str(), 1);
+    ::unsetenv("SPUR_CONF");
+    ::unsetenv("SPUR_CONTROLLER_ADDR");
+}
+
+// Cancels what runs, so that nothing of a cluster outlives it. A job that ignores the polite signal is killed by its
+// step daemon when KillWait is over, cluster or not: that is not waited for.
+void end_jobs() {
+    auto session = Session::open();
+    if (!session) return;
+    v1::SignalJobsRequest cancel;
+    v1::ListJobsRequest list;
+    for (const char* state : {"RUNNING", "SUSPENDED"}) cancel.add_states(state), list.add_states(state);
+    list.add_states("COMPLETING");
+    cancel.set_with_filters(true);
+    if (!session->call<v1::JobActionReply>("SignalJobs", cancel, Session::write_options())) return;
+    const auto until = std::chrono::steady_clock::now() + end_patience;
+    while (std::chrono::steady_clock::now() < until) {
+        const auto left = session->call<v1::ListJobsReply>("ListJobs", list);
+        if (!left || left->jobs().empty()) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds{20});
+    }
 }
 
 Result<LocalCluster> start(const Options& options) {
@@ -156,14 +185,13 @@ Result<LocalCluster> start(const Options& options) {
     std::filesystem::copy_file(cluster.config_path(), cluster.dir() + "/client.conf",
                                std::filesystem::copy_options::overwrite_existing, error);
     if (error) return fail(ErrorCode::internal, "cannot write {}/client.conf: {}", cluster.dir(), error.message());
-    ::setenv("SPUR_STATE_DIR", cluster.dir().c_str(), 1);
-    ::unsetenv("SPUR_CONF");
-    ::unsetenv("SPUR_CONTROLLER_ADDR");
+    follow(cluster.dir());
+    const auto since = std::time(nullptr);
     const auto all = [&]() -> Result<void> {
         SPUR_CHECK(cluster.start_controller());
-        SPUR_CHECK(wait_until_ready(cluster, 0));
+        SPUR_CHECK(wait_until_ready(cluster, 0, since));
         SPUR_CHECK(cluster.start_agents());
-        return wait_until_ready(cluster, options.plan.nodes);
+        return wait_until_ready(cluster, options.plan.nodes, since);
     }();
     if (!all) {
         cluster.stop();
@@ -187,6 +215,7 @@ int wait_for_the_end(LocalCluster& cluster, const Console& console, const sigset
         const timespec pause{1, 0};
         if (sigtimedwait(&signals, nullptr, &pause) > 0) {
             std::puts("\nStopping.");
+            end_jobs();
             cluster.stop();
             return 0;
         }
@@ -220,6 +249,8 @@ int run_down(Invocation& self) {
     if (options->help) return std::fputs(down_help, stdout), 0;
     auto cluster = LocalCluster::find(options->plan.dir);
     if (!cluster) return self.console.error("{}", cluster.error().text), 1;
+    follow(options->plan.dir);
+    end_jobs();
     cluster->stop();
     std::printf("The cluster in %s is stopped; its state is kept.\n", options->plan.dir.c_str());
     return 0;

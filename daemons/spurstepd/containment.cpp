@@ -65,8 +65,10 @@ void Containment::enter() const {
 
 void Containment::signal_all(int signal) const {
     auto error = no_error();
+    // A task between its fork and its scope first: had it entered meanwhile, the scope's turn would come later.
+    if (contains() && signal != SIGKILL) signal_children_beside(getpid(), signal);
     if (contains()) plugin_->ops().signal(plugin_->self(), &scope_, signal, &error);
-    // Also below us: a task that has not entered its scope yet, and everything where there are no scopes.
+    // Also everything below us: where there are no scopes, and where nothing may live on.
     if (!contains() || signal == SIGKILL) signal_descendants(getpid(), signal);
 }
 

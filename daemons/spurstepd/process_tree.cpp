@@ -90,6 +90,13 @@ std::vector<pid_t> descendants(pid_t root) {
     return found;
 }
 
+void signal_children_beside(pid_t parent, int signal) {
+    const auto cgroup = [](pid_t pid) { return read_proc("/proc/" + std::to_string(pid) + "/cgroup"); };
+    const auto ours = cgroup(parent);
+    for (const auto pid : descendants(parent))
+        if (parent_of(pid) == parent && cgroup(pid) == ours) kill(pid, signal);
+}
+
 std::size_t signal_descendants(pid_t root, int signal) {
     const auto all = descendants(root);
     for (const auto pid : all) kill(pid, signal);

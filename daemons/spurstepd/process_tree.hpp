@@ -12,6 +12,9 @@ namespace spur::step {
 // may be missed, so whoever wants them all dead asks again until there are none.
 std::vector<pid_t> descendants(pid_t root);
 
+// Sends `signal` to the children of `parent` that are in its own cgroups still: on their way into another.
+void signal_children_beside(pid_t parent, int signal);
+
 // Sends `signal` to all of them; how many there were.
 std::size_t signal_descendants(pid_t root, int signal);
 

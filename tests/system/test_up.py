@@ -1,0 +1,76 @@
+"""spur up and spur down: a whole cluster by one command, left with nothing behind, taken up again as it was."""
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from spur_cluster import PATIENCE, eventually, program
+
+
+class Trial(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="spur-up-")
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM", "SBATCH", "SPUR_CON"))}
+        self.env["SPUR_STATE_DIR"] = self.dir
+        self.env["PATH"] = os.path.dirname(program("srun")) + ":" + self.env.get("PATH", "/usr/bin:/bin")
+        self.ok("up", "--nodes", "2", "--detach")
+
+    def tearDown(self):
+        self.spur("down")
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def spur(self, *words):
+        return subprocess.run([program("spur"), *words], env=self.env, cwd=self.dir, capture_output=True, text=True, timeout=3 * PATIENCE,
+                              stdin=subprocess.DEVNULL)
+
+    def ok(self, *words):
+        done = self.spur(*words)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def step_daemons(self):
+        """Those that work below this cluster's directory."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if os.readlink(f"/proc/{pid}/cwd").startswith(self.dir + "/"):
+                    with open(f"/proc/{pid}/cmdline", "rb") as file:
+                        found += [pid] if file.read().startswith(b"spurstepd: [") else []
+            except OSError:
+                continue
+        return found
+
+    def test_down_ends_what_runs_and_up_goes_on_with_what_waits(self):
+        running = self.ok("submit", "--parsable", "-N2", "--wrap", "srun sleep 1000").strip()
+        waiting = self.ok("submit", "--parsable", "--hold", "--wrap", "true").strip()
+        eventually(lambda: self.ok("queue", "-h", "-s", "-o", "%i").find(f"{running}.0") >= 0, "its step runs")
+        self.ok("down")
+        self.assertEqual(self.step_daemons(), [])
+        self.ok("up", "--nodes", "2", "--detach")
+        self.assertEqual(set(self.ok("queue", "-h", "-t", "all", "-o", "%i %T").splitlines()), {f"{waiting} PENDING", f"{running} CANCELLED"})
+
+    def test_a_drained_node_does_not_keep_the_cluster_from_starting(self):
+        self.ok("scontrol", "update", "nodename=node1", "state=drain", "reason=test")
+        self.ok("down")
+        self.ok("up", "--nodes", "2", "--detach")
+        self.assertEqual(self.ok("nodes", "-h", "-N", "-o", "%N %T").split("\n")[:2], ["node1 drained", "node2 idle"])
+
+    def test_a_job_cancelled_as_it_starts_is_gone_at_once(self):
+        """The signal also meets a task that is on its way into its cgroup; KillWait, 30 seconds here, is not waited for."""
+        jobs = []
+        for _ in range(10):
+            jobs.append(self.ok("submit", "--parsable", "-o", "/dev/null", "--wrap", "sleep 1000").strip())
+            self.ok("cancel", jobs[-1])
+        eventually(lambda: not self.ok("queue", "-h", "-t", "R,CG,PD"), "all have ended", patience=10)
+        self.assertEqual(set(self.ok("queue", "-h", "-t", "all", "-o", "%T").split()), {"CANCELLED"})
+
+    def test_commands_that_are_not_built_say_so(self):
+        for name in ("sacct", "sdiag"):
+            done = self.spur(name)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, f"^{name}: error: .* not built in this release of Spur\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -15,6 +15,8 @@
 namespace spur::cli {
 namespace {
 
+constexpr std::string_view no_task = "4294967294";  // how %a reads in the paths of a whole array
+
 std::uint32_t flag_named(std::string_view name) {
     struct Named {
         std::string_view name;
@@ -56,6 +58,17 @@ StateAndFlags job_state(const v1::Job& job) {
             result.state = *state;
     }
     return result;
+}
+
+v1::Job waiting_task(const v1::Job& array, std::uint32_t task) {
+    auto one = array;
+    one.set_array_task_id(task);
+    one.clear_array_tasks();
+    const auto number = fmt::format("{}", task);
+    for (auto* const path : {one.mutable_std_in_path(), one.mutable_std_out_path(), one.mutable_std_err_path()})
+        for (std::size_t at = 0; (at = path->find(no_task, at)) != std::string::npos; at += number.size())
+            path->replace(at, no_task.size(), number);
+    return one;
 }
 
 std::string array_task_text(const v1::Job& job, std::size_t max_chars) {

@@ -23,6 +23,9 @@ StateAndFlags job_state(const v1::Job& job);
 // number; empty if the job is no part of an array.
 std::string array_task_text(const v1::Job& job, std::size_t max_chars);
 
+// One waiting task of an array that is still one record, as if it were a record of its own.
+v1::Job waiting_task(const v1::Job& array, std::uint32_t task);
+
 // "12", "12_3", "12_[4-9]", "12+1".
 std::string job_id_text(const v1::Job& job, std::size_t max_chars);
 

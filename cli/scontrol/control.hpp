@@ -38,6 +38,12 @@ public:
         if (!quiet) fmt::print(stderr, "{}\n", fmt::format(text, std::forward<Args>(args)...));
         return exit_code = 1;
     }
+    // "Node x not found": Slurm says so on stdout, even with -Q.
+    template <class... Args>
+    int not_found(fmt::format_string<Args...> text, Args&&... args) {
+        fmt::print("{}\n", fmt::format(text, std::forward<Args>(args)...));
+        return exit_code = 1;
+    }
     const Console& console() const { return self_.console; }
     const std::string& controller() const { return self_.controller; }
 

@@ -43,22 +43,6 @@ int job_action(Control& control, Words words) {
     return act_on_jobs(control, Which, words);
 }
 
-int notify(Control& control, Words words) {
-    if (words.size() < 2) return control.complain("too few arguments for keyword:notify");
-    v1::UpdateJobsRequest request;
-    request.set_action(Action::NOTIFY);
-    request.add_ids(words[0]);
-    std::string text;
-    for (const auto& word : words.subspan(1)) text += (text.empty() ? "" : " ") + word;
-    request.set_text(text);
-    const auto reply =
-        control.call<v1::JobActionReply>("UpdateJobs", request, "slurm_notify_job", Session::write_options());
-    if (!reply) return 1;
-    for (const auto& outcome : reply->outcomes())
-        if (!outcome.error().empty()) control.complain("slurm_notify_job error: {}", outcome.error());
-    return control.exit_code;
-}
-
 int set_all(Control& control, Words) { return control.all = true, 0; }
 int set_hide(Control& control, Words) { return control.all = false, 0; }
 int set_details(Control& control, Words) { return ++control.style.details, 0; }
@@ -96,7 +80,7 @@ constexpr Keyword keywords[] = {
     {"hold", 3, 1, any, job_action<Action::HOLD>, "hold JOBS                 keep pending jobs from starting"},
     {"holdu", 5, 1, any, job_action<Action::USER_HOLD>, nullptr},
     {"listpids", 1, 0, 2, list_pids, "listpids [JOB[.STEP]]     processes of jobs on this node"},
-    {"notify", 1, 2, any, notify, "notify JOB TEXT           a line on the job's standard error"},
+    {"notify", 1, 2, any, not_yet, {}},
     {"oneliner", 1, 0, 0, set_one_line, nullptr},
     {"pidinfo", 3, 1, 1, not_yet, nullptr},
     {"ping", 3, 0, 0, ping, "ping                      are the controllers there?"},

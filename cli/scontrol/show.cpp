@@ -21,9 +21,11 @@ int show_jobs(Control& control, const std::string& id) {
     v1::ListJobsRequest request;
     request.add_states("all");
     request.set_all_partitions(control.all || !id.empty());
+    TaskSet tasks;  // of one array, where they were named
     if (!id.empty()) {
         const auto ref = JobRef::parse(id);
         if (!ref) return control.complain("scontrol_print_job error: Invalid job id specified");
+        tasks = ref->tasks;
         request.add_ids(ref->str());
     }
     const auto reply = control.call<v1::ListJobsReply>("ListJobs", request, "slurm_load_jobs");
@@ -34,7 +36,15 @@ int show_jobs(Control& control, const std::string& id) {
     }
     if (reply->now() != 0) control.style.now = reply->now();
     std::string text;
-    for (const auto& job : reply->jobs()) text += job_text(job, control.style);
+    for (const auto& job : reply->jobs()) {
+        const auto waiting = tasks.empty() || job.has_array_task_id()
+                                 ? ArraySpec{}
+                                 : ArraySpec::parse(job.array_tasks(), highest_max_array_size).value_or(ArraySpec{});
+        const auto wanted = waiting.tasks & tasks;
+        if (wanted.empty()) text += job_text(job, control.style);
+        for (auto task = wanted.first(); task; task = wanted.next(*task + 1))
+            text += job_text(waiting_task(job, *task), control.style);
+    }
     print_out(text);
     return 0;
 }
@@ -61,7 +71,7 @@ int show_steps(Control& control, const std::string& id) {
             if (step.end_time() == 0 && (!wanted || *wanted == step.step_id()))
                 text += step_text(job, step, control.style);
     if (text.empty()) {
-        if (wanted) return control.complain("Job step {} not found", id);
+        if (wanted) return control.not_found("Job step {} not found", id);
         text = "No job steps in the system\n";
     }
     print_out(text);
@@ -80,12 +90,12 @@ int show_nodes(Control& control, const std::string& names) {
         return 0;
     }
     const auto wanted = expand_hosts(names);
-    if (!wanted) return control.complain("Node {} not found", names);
+    if (!wanted) return control.not_found("Node {} not found", names);
     for (const auto& name : *wanted) {
         const auto node = std::find_if(reply->nodes().begin(), reply->nodes().end(),
                                        [&](const auto& entry) { return entry.name() == name; });
         if (node == reply->nodes().end())
-            control.complain("Node {} not found", name);
+            control.not_found("Node {} not found", name);
         else
             print_out(node_text(*node, control.style));
     }
@@ -101,7 +111,7 @@ int show_partitions(Control& control, const std::string& name) {
     for (const auto& partition : reply->partitions())
         if (name.empty() || partition.name() == name) text += partition_text(partition, control.style);
     if (text.empty()) {
-        if (!name.empty()) return control.complain("Partition {} not found", name);
+        if (!name.empty()) return control.not_found("Partition {} not found", name);
         text = "No partitions in the system\n";
     }
     print_out(text);
@@ -116,7 +126,7 @@ int show_reservations(Control& control, const std::string& name) {
     for (const auto& reservation : reply->reservations())
         if (name.empty() || reservation.name() == name) text += reservation_text(reservation, control.style);
     if (text.empty()) {
-        if (!name.empty()) return control.complain("Reservation {} not found", name);
+        if (!name.empty()) return control.not_found("Reservation {} not found", name);
         text = "No reservations in the system\n";
     }
     print_out(text);

@@ -4,7 +4,6 @@
 #include "cli/scontrol/show.hpp"
 #include "core/quantity.hpp"
 #include "core/timefmt.hpp"
-#include "daemons/common/wire/endpoint.hpp"
 
 namespace spur::cli::scontrol {
 namespace {
@@ -40,14 +39,8 @@ std::string node_text(const v1::Node& node, const Style& style) {
         record.line("GresDrain=N/A");
         record.line("GresUsed={}", shown(gres_used_text(node)));
     }
-    // An address may come with its port.
-    auto address = node.addr();
-    auto port = node.port() ? fmt::format(" Port={}", node.port()) : std::string();
-    if (const auto endpoint = wire::Endpoint::parse(address, 1); endpoint && endpoint->port != 1) {
-        address = endpoint->host;
-        port = fmt::format(" Port={}", endpoint->port);
-    }
-    record.line("NodeAddr={} NodeHostName={}{} Version={}", shown(address), shown(node.hostname()), port,
+    const auto port = node.port() == 0 ? std::string{} : fmt::format(" Port={}", node.port());
+    record.line("NodeAddr={} NodeHostName={}{} Version={}", shown(node.addr()), shown(node.hostname()), port,
                 shown(node.version()));
     if (!node.os().empty()) record.line("OS={} ", node.os());
     record.line("RealMemory={} AllocMem={} FreeMem={} Sockets={} Boards={}", node.memory_mib(), node.alloc_memory_mib(),

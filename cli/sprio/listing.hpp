@@ -27,6 +27,9 @@ struct Options {
 };
 std::span<const OptionRow<Options>> option_table();
 
+// "12,13" of -j, which was given.
+Result<void> add_jobs(Options& options, const char* value);
+
 struct Printed {
     std::string text;
     std::vector<std::string> complaints;

@@ -10,13 +10,7 @@ using Set = Result<void>;
 
 Set set_jobs(Options& options, const char* value) {
     options.jobs.emplace();
-    if (value == nullptr) return {};
-    for (const auto item : split(value, ',')) {
-        const auto id = find_unsigned(trim(item));
-        if (!id || *id == 0 || *id > UINT32_MAX) return fail(ErrorCode::invalid, "Invalid job id: {}", item);
-        options.jobs->push_back(static_cast<std::uint32_t>(*id));
-    }
-    return {};
+    return value == nullptr ? Set{} : add_jobs(options, value);
 }
 
 Set set_users(Options& options, const char* value) {
@@ -73,6 +67,15 @@ constexpr OptionRow<Options> table[] = {
 };
 
 }  // namespace
+
+Result<void> add_jobs(Options& options, const char* value) {
+    for (const auto item : split(value, ',')) {
+        const auto id = find_unsigned(trim(item));
+        if (!id || *id == 0 || *id > UINT32_MAX) return fail(ErrorCode::invalid, "Invalid job id: {}", item);
+        options.jobs->push_back(static_cast<std::uint32_t>(*id));
+    }
+    return {};
+}
 
 std::span<const OptionRow<Options>> option_table() { return table; }
 

@@ -28,6 +28,12 @@ int run_sprio(Invocation& self) {
     if (outcome.end == ParseEnd::go_on) outcome = apply_words(option_table(), options, self.words);
     if (outcome.end != ParseEnd::go_on)
         return finish_early(outcome, self.console, {help_text("sprio [OPTIONS]", option_table()), usage_text});
+    // -j may stand alone, so what follows it came as a word of its own: -j 12,13
+    if (options.jobs && options.jobs->empty() && !outcome.rest.empty()) {
+        if (const auto named = add_jobs(options, outcome.rest.front().c_str()); !named)
+            return self.console.error("{}", named.error().text), 1;
+        outcome.rest.erase(outcome.rest.begin());
+    }
     if (!outcome.rest.empty()) {
         self.console.error("Unrecognized option: {}", outcome.rest.front());
         print_out(usage_text);

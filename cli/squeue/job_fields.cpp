@@ -110,6 +110,7 @@ constexpr JobField table[] = {
     {'I', "cores", "CORES_PER_SOCKET", cut, SHOW(or_star(SPEC.has_cores_per_socket(), SPEC.cores_per_socket()))},
     {'X', "corespec", "CORE_SPEC", cut, SHOW(SPEC.has_core_spec() ? number(SPEC.core_spec()) : "N/A")},
     {0, "cpus-per-task", "CPUS_PER_TASK", cut, SHOW(number(std::max(1U, SPEC.cpus_per_task())))},
+    {0, "cpuspertask", "CPUS_PER_TASK", cut, SHOW(number(std::max(1U, SPEC.cpus_per_task())))},
     {0, "cpus-per-tres", "CPUS_PER_TRES", cut,
      SHOW(SPEC.has_cpus_per_gpu() ? fmt::format("gres:gpu:{}", SPEC.cpus_per_gpu()) : "N/A")},
     {0, "deadline", "DEADLINE", cut, SHOW(moment(row, SPEC.deadline()))},

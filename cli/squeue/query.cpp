@@ -166,9 +166,7 @@ std::vector<v1::Job> split_arrays(const std::vector<const v1::Job*>& jobs, const
             wanted = wanted & named;
         }
         for (auto task = wanted.first(); task; task = wanted.next(*task + 1)) {
-            result.push_back(*job);
-            result.back().set_array_task_id(*task);
-            result.back().clear_array_tasks();
+            result.push_back(waiting_task(*job, *task));
         }
     }
     return result;

@@ -2,6 +2,7 @@
 #include "cli/srun/srun.hpp"
 
 #include "cli/common/job_text.hpp"
+#include "cli/common/output.hpp"
 #include "cli/common/session.hpp"
 #include "cli/srun/step_run.hpp"
 #include "cli/srun/terminal.hpp"
@@ -414,6 +415,7 @@ int run_srun(Invocation& self) {
     auto read = read_components(srun, split.line, {}, true);
     if (read.outcome.end != ParseEnd::go_on) return leave(self.console, srun, read.outcome);
     auto& options = read.components.front();
+    if (options.step.mpi_list) return print_out("MPI plugin types are...\n\tnone\n"), 0;
     if (split.line.command.empty()) {
         self.console.fatal("No command given to execute.");
         return error_exit_code(1);

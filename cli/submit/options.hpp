@@ -39,6 +39,7 @@ struct StepOptions {
     bool quit_on_interrupt = false;
     bool preserve_env = false;
     bool interactive = false;
+    bool mpi_list = false;  // --mpi=list: say which kinds there are, and run nothing
     std::optional<bool> kill_on_bad_exit;
     std::optional<std::uint32_t> wait_s;
     std::string task_prolog, task_epilog, prolog, epilog;
@@ -55,7 +56,8 @@ struct SubmitOptions {
     std::string chdir;
     std::optional<std::string> export_list;  // --export
     std::string export_file;
-    std::string propagate;  // empty: everything; "NONE"
+    bool login_environment = false;  // --get-user-env: what a login shell sets, below what is exported
+    std::string propagate;           // empty: everything; "NONE"
     std::optional<std::string> wrap;
     bool parsable = false;
     bool test_only = false;

@@ -267,6 +267,7 @@ Result<void> complete(Tool tool, SubmitOptions& options, const Submitter& submit
         put(environment, "SLURM_EXPORT_ENV", *options.export_list);
         put(environment, "SLURM_GET_USER_ENV", "1");
     }
+    if (options.login_environment) put(environment, "SLURM_GET_USER_ENV", "1");
     for (auto& pair : environment) spec.add_environment(std::move(pair));
     return {};
 }

@@ -152,6 +152,16 @@ Set uid(SubmitOptions& options, const char* value) {
     return {};
 }
 
+// "[seconds][S|L]": how long the login shell may take, and a short or a full login. The node has its own patience, and
+// its logins are full ones.
+Set get_user_env(SubmitOptions& options, const char* value) {
+    std::string_view text = value ? value : "";
+    if (!text.empty() && std::string_view{"sSlL"}.contains(text.back())) text.remove_suffix(1);
+    if (!text.empty() && !find_unsigned(text)) return invalid("get-user-env");
+    options.login_environment = true;
+    return {};
+}
+
 Set gid(SubmitOptions& options, const char* value) {
     const auto found = find_group(value);
     if (!found) return invalid("gid");

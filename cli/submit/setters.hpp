@@ -19,6 +19,7 @@ Set gpu_bind(SubmitOptions& options, const char* value);
 Set exclude(SubmitOptions& options, const char* value);
 Set exclusive(SubmitOptions& options, const char* value);
 Set extra_node_info(SubmitOptions& options, const char* value);
+Set get_user_env(SubmitOptions& options, const char* value);
 Set gid(SubmitOptions& options, const char* value);
 Set uid(SubmitOptions& options, const char* value);
 Set gpus(SubmitOptions& options, const char* value);

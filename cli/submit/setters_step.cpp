@@ -102,10 +102,9 @@ Set kill_on_bad_exit(SubmitOptions& options, const char* value) {
 }
 
 // MPI libraries that start by themselves (or not at all) need nothing of us.
-Set mpi(SubmitOptions&, const char* value) {
-    if (is_one_of(value, {"none", "openmpi"})) return {};
-    if (is_one_of(value, {"list"}))
-        return fail(stop_with_1, "MPI plugin types are...\n\tnone\n(pmi2 and pmix are not supported yet)");
+Set mpi(SubmitOptions& options, const char* value) {
+    options.step.mpi_list = is_one_of(value, {"list"});
+    if (options.step.mpi_list || is_one_of(value, {"none", "openmpi"})) return {};
     return fail(stop_with_1, "--mpi={} is not supported yet; this release knows `none`", value);
 }
 

@@ -6,6 +6,7 @@
 #include "core/pattern.hpp"
 #include "core/validate.hpp"
 #include "daemons/common/planning/tres.hpp"
+#include "daemons/common/wire/endpoint.hpp"
 #include "daemons/spurctld/users.hpp"
 
 namespace spur::ctld {
@@ -235,6 +236,7 @@ void step_to_wire(const ReadModel& model, const Step& step, v1::Step& wire) {
         share_to_wire(model, share, *wire.add_shares());
     }
     wire.set_cpus(cpus);
+    wire.set_tres(step_tres(step).str());
     if (const auto& job = model.jobs.get(step.key.job.value)) {
         wire.set_uid(job->spec->uid);
         if (job->allocation) wire.set_partition(job->allocation->partition.str());
@@ -246,6 +248,11 @@ void node_to_wire(const ReadModel& model, const Node& node, v1::Node& wire) {
     wire.set_hostname(node.hostname.empty() ? node.name.str() : node.hostname.str());
     wire.set_addr(node.addr.empty() ? node.name.str() : node.addr.str());
     wire.set_port(node.port);
+    // An agent on a port of its own says so in its address.
+    if (const auto endpoint = wire::Endpoint::parse(wire.addr(), 0); endpoint && node.port == 0) {
+        wire.set_addr(endpoint->host);
+        wire.set_port(endpoint->port);
+    }
     wire.set_state(display_full_state(node.shown_state(), node.shown_flags()));
     wire.set_reason(node.reason.str());
     wire.set_reason_user(user_name_of(node.reason_uid));

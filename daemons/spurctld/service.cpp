@@ -58,6 +58,7 @@ void Service::register_all(wire::RpcServer& server) {
     unary("ListNodes", &Service::list_nodes);
     unary("ListPartitions", &Service::list_partitions);
     unary("ListReservations", &Service::list_reservations);
+    unary("ListLicenses", &Service::list_licenses);
     unary("GetScript", &Service::get_script);
     unary("SignalJobs", &Service::signal_jobs);
     unary("UpdateJobs", &Service::update_jobs);

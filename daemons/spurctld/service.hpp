@@ -60,6 +60,7 @@ private:
     void list_nodes(const Call& call);
     void list_partitions(const Call& call);
     void list_reservations(const Call& call);
+    void list_licenses(const Call& call);
     void update_nodes(const Call& call);
     void update_partition(const Call& call);
     void update_reservation(const Call& call);

@@ -1,4 +1,4 @@
-// Nodes, partitions and reservations: listing and changing them.
+// Nodes, partitions, reservations and licences: listing and changing them.
 #include "core/hostlist.hpp"
 #include "daemons/spurctld/convert.hpp"
 #include "daemons/spurctld/service.hpp"
@@ -53,6 +53,25 @@ void Service::list_reservations(const Call& call) {
     for (const auto& reservation : model->directory->reservations)
         if (request->name().empty() || reservation.name == request->name())
             reservation_to_wire(*model, reservation, *reply.add_reservations());
+    call.reply_with(reply);
+}
+
+void Service::list_licenses(const Call& call) {
+    const auto request = call.parse<v1::ListLicensesRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto model = engine_.model();
+    v1::ListLicensesReply reply;
+    for (const auto& [name, pool] : model->directory->licenses) {
+        if (!request->name().empty() && name != request->name()) continue;
+        auto& wire = *reply.add_licenses();
+        wire.set_name(name.str());
+        wire.set_total(pool.total);
+        wire.set_used(pool.used);
+        for (const auto& reservation : model->directory->reservations)
+            for (const auto& held : reservation.licenses)
+                if (held.name == name && reservation.is_active(model->now))
+                    wire.set_reserved(wire.reserved() + held.count);
+    }
     call.reply_with(reply);
 }
 

@@ -31,6 +31,19 @@ TresList allocated_tres(const Directory& directory, const Allocation& allocation
     return list;
 }
 
+TresList step_tres(const Step& step) {
+    TresList list;
+    list.set("cpu", 0);
+    list.set("mem", 0);
+    list.set("node", step.shares.size());
+    for (const auto& share : step.shares) {
+        list.add("cpu", share.cpus);
+        list.add("mem", share.memory_mib);
+        for (const auto& gres : share.gres) add_gres(list, gres.name, gres.type, gres.count);
+    }
+    return list;
+}
+
 TresList configured_tres(const Node& node) {
     TresList list;
     list.set("cpu", node.cpus);

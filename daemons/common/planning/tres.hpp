@@ -10,6 +10,7 @@ namespace spur::ctld {
 
 TresList requested_tres(const Directory& directory, const JobSpec& spec);
 TresList allocated_tres(const Directory& directory, const Allocation& allocation);
+TresList step_tres(const Step& step);
 TresList configured_tres(const Node& node);
 TresList used_tres(const Node& node);
 TresList partition_tres(const ReadModel& model, const Partition& partition);

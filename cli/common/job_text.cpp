@@ -45,6 +45,7 @@ std::uint32_t flag_named(std::string_view name) {
 
 StateAndFlags job_state(const v1::Job& job) {
     StateAndFlags result;
+    if (job.state_bits() == 0 && job.state() == "PENDING") return result;  // its number is 0
     if (job.state_bits() != 0) {
         const auto base = job.state_bits() & 0xff;
         if (base < job_state_count) result.state = static_cast<JobState>(base);

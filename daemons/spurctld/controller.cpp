@@ -152,6 +152,10 @@ Result<void> Controller::open_plugins() {
                                        [](const std::string& text) { log::warning("{}", text); });
     engine_->on_fatal([this](const std::string& why) {
         log::error("stopping: {}", why);
+        {
+            const std::lock_guard lock{mutex_};
+            failure_ = Error{ErrorCode::internal, why};
+        }
         request_stop_();
     });
     return {};
@@ -186,6 +190,12 @@ Result<void> Controller::serve() {
 
     SPUR_CHECK(engine_->start());
     SPUR_CHECK(server_->start());
+    return {};
+}
+
+Result<void> Controller::failure() const {
+    const std::lock_guard lock{mutex_};
+    if (failure_) return std::unexpected(*failure_);
     return {};
 }
 

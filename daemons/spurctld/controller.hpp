@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "core/config.hpp"
@@ -30,6 +31,7 @@ public:
     // Opens plugins, recovers the state, applies the configuration and serves.
     Result<void> start();
     void stop();
+    Result<void> failure() const;  // why it had to ask for its end; nothing if nothing is wrong
     Result<v1::ReconfigureReply> reconfigure();
     std::uint16_t port() const { return server_->port(); }
 
@@ -52,7 +54,8 @@ private:
     std::string priority_option(std::string_view key) const;
 
     class ConfigApplier;
-    mutable std::mutex mutex_;  // config_
+    mutable std::mutex mutex_;  // config_, failure_
+    std::optional<Error> failure_;
     Config config_;
     LoadConfig reload_;
     std::function<void()> request_stop_;

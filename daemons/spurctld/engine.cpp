@@ -244,13 +244,11 @@ void Engine::settle(const Outcome& outcome) {
         }
         for (const auto sequence : entry.mapped().sequences)
             if (auto flight = in_flight_.extract(sequence))
-                finished_.emplace_back(
-                    std::move(flight.mapped().done),
-                    outcome.fate == Fate::not_leader
-                        ? std::unexpected(not_leading())
-                        : fail(ErrorCode::internal, "{}",
-                               outcome.why.empty() ? "leadership was lost; the change may or may not take effect"
-                                                   : outcome.why));
+                finished_.emplace_back(std::move(flight.mapped().done),
+                                       outcome.fate == Fate::not_leader
+                                           ? std::unexpected(not_leading())
+                                           : fail(ErrorCode::internal, "{}; the change may or may not take effect",
+                                                  outcome.why.empty() ? "leadership was lost" : outcome.why));
         return;
     }
     std::function<void(Result<void>)> done;

@@ -103,7 +103,7 @@ Result<void> run(const ctld::Options& options) {
     wait_for_stop(controller, signals);
     const Deadline deadline;
     controller.stop();
-    return {};
+    return controller.failure();
 }
 
 int complain(const Error& error, int status) {

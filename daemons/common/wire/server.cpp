@@ -3,6 +3,8 @@
 
 #include "daemons/common/wire/io_thread.hpp"
 
+#include <google/protobuf/stubs/logging.h>
+
 #include <algorithm>
 
 namespace spur::wire {
@@ -47,7 +49,11 @@ void RpcServer::Impl::drain(std::chrono::milliseconds patience) {
     for (auto& thread : threads_) thread->join();
 }
 
-RpcServer::RpcServer(ServerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+// A message that makes no sense is refused with a sentence; protobuf's own line about it would only let any caller fill
+// the daemon's stderr.
+RpcServer::RpcServer(ServerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
+    google::protobuf::SetLogHandler(nullptr);
+}
 RpcServer::~RpcServer() { impl_->drain(std::chrono::milliseconds{0}); }
 
 void RpcServer::unary(std::string_view method, UnaryHandler handler) {

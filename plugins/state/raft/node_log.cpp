@@ -156,8 +156,12 @@ void Node::on_flight_done(std::unique_ptr<Flight> flight, int status) {
         metrics_.table->set(metrics_.table, metrics_.batch, flight->entries);
     }
     // It was handed to Raft: without a commit nobody can tell whether a later leader will find it.
-    for (const auto ticket : flight->tickets)
-        outcome(ticket, status == 0 ? SPUR_OK : SPUR_STATE_UNKNOWN, status == 0 ? "" : raft_strerror(status));
+    std::string why;
+    if (status != 0) {
+        const auto broken = failure();  // a full disk, say: what libraft makes of it is less to the point
+        why = broken ? broken->text : raft_strerror(status);
+    }
+    for (const auto ticket : flight->tickets) outcome(ticket, status == 0 ? SPUR_OK : SPUR_STATE_UNKNOWN, why);
     if (status != 0) last_index_ = applied_index_.load() + in_flight_entries_;
 }
 

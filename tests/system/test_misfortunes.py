@@ -1,0 +1,106 @@
+"""What careless administrators and strangers do to the daemons: each gets a clear refusal, and nothing that was acknowledged is lost."""
+import os
+import resource
+import shutil
+import socket
+import subprocess
+import unittest
+
+from spur_cluster import Cluster, eventually, free_port, program
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+JUNK = (b"GET / HTTP/1.1\r\n\r\n", os.urandom(5000), PREFACE + b"\xff\xff\xff\x00\x00\x00\x00\x00\x01" + b"x" * 100000)
+
+
+class Misfortunes(unittest.TestCase):
+    def test_two_controllers_do_not_share_a_state_directory(self):
+        with Cluster(nodes=0) as cluster:
+            first = cluster.controllers[0]
+            second = os.path.join(cluster.dir, "second.conf")
+            with open(first.config) as old, open(second, "w") as new:
+                new.write(old.read().replace(f':{first.port}"', f':{free_port()}"', 1))
+            tried = subprocess.run([program("spurctld"), "-D", "-f", second], capture_output=True, text=True, timeout=60)
+            self.assertNotEqual(tried.returncode, 0)
+            self.assertIn("another spurctld is using state directory", tried.stderr)
+            self.assertTrue(first.alive())
+
+    def test_a_state_directory_that_is_a_file_is_named(self):
+        cluster = Cluster(nodes=0, wait=False)
+        try:
+            controller = cluster.controllers[0]
+            state = os.path.join(controller.folder, "state")
+            os.rmdir(state)
+            open(state, "w").close()
+            controller.start()
+            self.assertNotEqual(controller.process.wait(60), 0)
+            self.assertIn(f"cannot make state directory {state}", controller.text())
+        finally:
+            cluster.close()
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, to mount a small disk")
+    def test_a_full_disk_stops_the_controller_and_loses_nothing(self):
+        cluster = Cluster(nodes=0, wait=False)
+        controller = cluster.controllers[0]
+        state = os.path.join(controller.folder, "state")
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m,mode=700", "tmpfs", state], capture_output=True).returncode != 0:
+            cluster.close()
+            self.skipTest("nothing can be mounted here")
+        try:
+            controller.start()
+            eventually(controller.is_serving, "it serves")
+            told = []
+            while len(told) < 40:
+                script = cluster.script("echo\n#" + os.urandom(1000000).hex())
+                done = cluster.run("sbatch", "--parsable", "--hold", script, patience=90)
+                os.unlink(script)
+                if done.returncode != 0:
+                    break
+                told.append(done.stdout.strip())
+            self.assertIn("no space is left", done.stderr)
+            self.assertNotEqual(controller.process.wait(60), 0)
+            controller.start()  # the disk is still full
+            self.assertNotEqual(controller.process.wait(60), 0)
+            self.assertIn("no space is left; free some and restart", controller.text())
+            subprocess.run(["mount", "-o", "remount,size=400m", state], check=True)
+            controller.start()
+            eventually(controller.is_serving, "it serves again")
+            self.assertLessEqual(set(told), set(cluster.ok("squeue", "-h", "-t", "all", "-o", "%A").split()))
+            controller.stop()
+            subprocess.run(["mount", "-o", "remount,ro", state], check=True)
+            controller.start()
+            self.assertNotEqual(controller.process.wait(60), 0)
+            self.assertIn("Read-only file system", controller.text())
+        finally:
+            controller.kill()
+            subprocess.run(["umount", state], capture_output=True)
+            cluster.close()
+
+    def test_strangers_at_the_ports_keep_nobody_from_working(self):
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 4096), most))
+        with Cluster(nodes=1) as cluster:
+            controller = cluster.controllers[0].port
+            agent = int(cluster.show("node", "n1")["Port"])
+            idle = []
+            for port in (controller, agent):
+                for junk in JUNK:
+                    with socket.create_connection(("127.0.0.1", port)) as stranger:
+                        stranger.settimeout(60)
+                        try:
+                            stranger.sendall(junk)
+                            while stranger.recv(1000):
+                                pass
+                        except ConnectionError:
+                            pass  # hung up on
+                idle += [socket.create_connection(("127.0.0.1", port)) for _ in range(1000)]
+            for half in idle[::2]:
+                half.sendall(PREFACE[:10])  # and not a word more
+            self.assertEqual(cluster.run("srun", "echo", "hello").stdout, "hello\n")
+            job = cluster.submit("--wrap", "true")
+            self.assertEqual(cluster.wait_ended(job)["JobState"], "COMPLETED")
+            for stranger in idle:
+                stranger.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

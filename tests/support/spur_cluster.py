@@ -79,6 +79,13 @@ class Daemon:
             log.seek(self.mark)
             return log.read()
 
+    def sanitizer_reports(self):
+        """In builds with one: what it says went wrong, in all that this daemon has logged."""
+        if not os.path.exists(self.log):
+            return []
+        with open(self.log, errors="replace") as log:
+            return [f"{self.log}: {line.strip()}" for line in log if re.search(r"SUMMARY: \w+Sanitizer|: runtime error: ", line)]
+
     def signal(self, number):
         if self.alive():
             self.process.send_signal(number)
@@ -176,7 +183,12 @@ class Cluster:
 
     def __exit__(self, kind, *_):
         self.keep = self.keep or kind is not None
+        self.end_daemons()  # what a sanitizer has to say about leaks comes now
+        reports = [line for daemon in [*self.agents.values(), *self.controllers] for line in daemon.sanitizer_reports()]
+        self.keep = self.keep or bool(reports)
         self.close()
+        if reports and kind is None:
+            raise AssertionError("a sanitizer found something:\n" + "\n".join(reports))
 
     def start(self):
         for attempt in range(5):
@@ -197,7 +209,7 @@ class Cluster:
         if self.wait and self.agents:
             self.wait_nodes()
 
-    def close(self):
+    def end_daemons(self):
         daemons = [*self.agents.values(), *self.controllers]
         for agent in self.agents.values():
             agent.signal(signal.SIGCONT)
@@ -205,11 +217,14 @@ class Cluster:
             controller.signal(signal.SIGCONT)
         for daemon in daemons:
             daemon.signal(signal.SIGTERM)
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + PATIENCE / 6
         for daemon in daemons:
             while daemon.alive() and time.monotonic() < deadline:
                 time.sleep(POLL)
             daemon.kill()
+
+    def close(self):
+        self.end_daemons()
         for step in self.step_daemons():
             try:
                 os.kill(step, signal.SIGKILL)

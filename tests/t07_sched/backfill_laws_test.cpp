@@ -175,6 +175,36 @@ RC_GTEST_PROP(T07BackfillLaws, TheFrontStartsNoLaterThanItWasFirstPromised, ()) 
     }
 }
 
+// Whoever would have ended before the first promise is due, and fits beside what runs, does not wait.
+RC_GTEST_PROP(T07BackfillLaws, NobodyWaitsWhoFitsAndIsInNobodysWay, ()) {
+    SchedWorld world(TestOptions{{"reserve", one_of({"1", "32"})}}, one_of({"select_linear", "select_gpu"}));
+    world.nodes(between(1, 6));
+    std::map<std::string, std::uint32_t> limits;
+    for (auto steps = between(1, 4); steps > 0; --steps) {
+        for (auto jobs = between(1, 6); jobs > 0; --jobs) {
+            const auto name = "j" + std::to_string(limits.size());
+            const auto limit = limits[name] = one_in(3) ? 7200 : 600 * between(1, 2);
+            const auto tasks = between(1, 40), cpus = between(1, 2), least = between(1, 2);
+            const auto most = one_in(2) ? std::max(least, tasks) : SPUR_UNLIMITED;
+            const auto memory = one_in(2) ? 1024U : 24 * 1024;
+            world.pending(name, limit_s(limit), with([=](auto& job) {
+                              job.min_nodes = least;
+                              job.max_nodes = most;
+                              job.tasks = std::max(tasks, least);
+                              job.cpus_per_task = cpus;
+                              job.mem_per_node_mib = memory;
+                          }));
+        }
+        const auto plan = world.fresh_plan();
+        world.carry_out(plan);
+        auto due = std::int64_t{INT64_MAX};
+        for (const auto& [job, when] : plan.expected) due = std::min(due, when.at);
+        for (const auto& [job, limit] : limits)
+            if (world.is_waiting(job) && world.now + limit <= due) RC_ASSERT(!world.fits_without(job, {}));
+        world.advance(60 * between(1, 10));
+    }
+}
+
 RC_GTEST_PROP(T07BackfillLaws, APreemptedSetLetsItsJobStartAndNoneOfItIsNeedless, ()) {
     SchedWorld world(TestOptions{}, one_of({"select_linear", "select_gpu"}));
     const auto nodes = between(1, 10);

@@ -10,6 +10,22 @@ using Names = std::set<std::string>;
 
 // ---- order and promises --------------------------------------------------------------------------------------------
 
+// As many nodes as tasks at the most: so does a job look that says nothing of nodes.
+Change tasks(std::uint32_t count) {
+    return with([=](auto& job) {
+        job.min_nodes = 1;
+        job.max_nodes = job.tasks = count;
+    });
+}
+
+TEST(T07Backfill, WhatWasDeniedToALargeJobIsNotDeniedToASmallOne) {
+    SchedWorld world({}, "select_gpu");
+    world.nodes(2).running("a", {0}, until(7200));
+    world.pending("large", tasks(12), limit_s(600)).pending("small", tasks(3), limit_s(600));
+    world.pending("larger", tasks(14), limit_s(600));
+    EXPECT_EQ(world.plan().names(), std::set<std::string>{"small"});
+}
+
 TEST(T07Backfill, JobsStartInTheOrderOfTheQueueWhileTheyFit) {
     SchedWorld world;
     world.nodes(2).pending("a").pending("b").pending("c");

@@ -26,11 +26,11 @@ Amounts amounts_of(const spur_job_view& job, std::uint64_t rest) {
     amounts.tasks = job.tasks;
     amounts.max_nodes = job.max_nodes;
     auto& least = amounts.least;
-    least = {job.min_nodes,       job.cpus_per_task, job.min_cpus_per_node, job.mem_per_node_mib, job.mem_per_cpu_mib,
-             job.mem_per_gpu_mib, job.tmp_mib};
-    auto next = least.begin() + 7;
+    least = {job.min_nodes,        job.tasks,           job.cpus_per_task,   job.min_cpus_per_node,
+             job.mem_per_node_mib, job.mem_per_cpu_mib, job.mem_per_gpu_mib, job.tmp_mib};
+    auto next = least.begin() + 8;
     Hash family{};
-    family(rest, job.tasks == 0);
+    family(rest);
     for (const auto& gres : plugin::Records<spur_gres_request>{job.gres}) {
         family(gres.name, gres.type, gres.scope);
         if (next != least.end())

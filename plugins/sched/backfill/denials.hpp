@@ -13,10 +13,10 @@ namespace spur::backfill {
 // How much a job wants. Amounts of two jobs can be compared if all the rest of what they ask is the same: if their
 // families are.
 struct Amounts {
-    static constexpr std::size_t kinds = 9;
+    static constexpr std::size_t kinds = 10;
 
     std::uint64_t family{};
-    std::uint64_t tasks{}, max_nodes{};  // fewer tasks on fewer nodes are no less if each node must hold more of them
+    std::uint64_t tasks{}, max_nodes{};  // fewer tasks are no less if each node must hold more of them
     std::array<std::uint64_t, kinds> least{};
 };
 

@@ -214,7 +214,7 @@ void ControllerRig::call(const std::string& name, const Method& method, std::uin
     while (!state->answered && Clock::now() < until) {
         must(state.use_count() > 1 || state->answered);  // dropped without an answer
         poll(&event, 1, 1);
-        inbox_->clear_event();
+        drop_answers();
     }
     must(state->answered || may_wait(name));
     state->gone = true;
@@ -244,9 +244,13 @@ void ControllerRig::settle() {
         engine_.post([&] { reached.set_value(); });
         reached.get_future().get();
     }
+    drop_answers();
+}
+
+void ControllerRig::drop_answers() {
     std::vector<wire::Order> orders;
-    inbox_->take(orders);
     inbox_->clear_event();
+    inbox_->take(orders);
 }
 
 void ControllerRig::finish() {

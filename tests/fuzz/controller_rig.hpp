@@ -58,6 +58,7 @@ private:
     void call(const std::string& name, const Method& method, std::uint32_t uid, const std::string& message);
     void stream(const std::string& name, const Method& method, std::uint32_t uid, const std::string& message);
     void settle();
+    void drop_answers();
 
     std::shared_ptr<wire::Inbox> inbox_;
     std::shared_ptr<wire::Peer> peer_;

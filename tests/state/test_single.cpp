@@ -200,6 +200,21 @@ TEST_F(StateSingle, TheLogIsTrimmedAndASnapshotIsAskedForWhenItHasGrown) {
     EXPECT_EQ(replica.entry_count(), 800u);
 }
 
+TEST_F(StateSingle, BarriersAloneMakeASnapshotDueAndAreTrimmedWithIt) {
+    replica.options["snapshot_threshold"] = "10";
+    replica.options["snapshot_trailing"] = "5";
+    ASSERT_EQ(replica.open().code, SPUR_OK);
+    ASSERT_EQ(replica.commit(numbered(0, 3)).code, SPUR_OK);
+    for (unsigned round = 0; round < 3; ++round) {
+        for (int i = 0; i < 120; ++i) ASSERT_EQ(replica.barrier().code, SPUR_OK);
+        ASSERT_TRUE(replica.wait([&] { return replica.snapshots_wanted() > round; }));
+        ASSERT_EQ(replica.snapshot().code, SPUR_OK);
+    }
+    replica.close();
+    ASSERT_EQ(replica.open().code, SPUR_OK);
+    EXPECT_EQ(replica.entries(), numbered(0, 3));
+}
+
 TEST_F(StateSingle, ASnapshotOfWhatWasNeverCommittedIsRefused) {
     ASSERT_EQ(replica.open().code, SPUR_OK);
     ASSERT_EQ(replica.commit(numbered(0, 10)).code, SPUR_OK);

@@ -1,9 +1,13 @@
 """What careless administrators and strangers do to the daemons: each gets a clear refusal, and nothing that was acknowledged is lost."""
+import base64
+import hmac
+import json
 import os
 import resource
-import shutil
 import socket
 import subprocess
+import tempfile
+import time
 import unittest
 
 from spur_cluster import Cluster, eventually, free_port, program
@@ -100,6 +104,36 @@ class Misfortunes(unittest.TestCase):
             self.assertEqual(cluster.wait_ended(job)["JobState"], "COMPLETED")
             for stranger in idle:
                 stranger.close()
+
+    def test_tokens_that_are_expired_forged_or_nonsense_are_refused_each_with_its_reason(self):
+        key = os.urandom(32).hex().encode()
+        soon, past = int(time.time()) + 1000, int(time.time()) - 1000
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(key)
+            file.flush()
+            with Cluster(nodes=0, auth=f'plugin = "jwt"\nkey_file = "{file.name}"\n') as cluster:
+                keyless = os.path.join(cluster.dir, "user.conf")  # what a user's machine has
+                with open(cluster.controllers[0].config) as old, open(keyless, "w") as new:
+                    new.write(old.read().replace(f'key_file = "{file.name}"\n', ""))
+
+                def asked(token):
+                    return cluster.run("squeue", env={"SPUR_CONF": keyless, "SLURM_JWT": token})
+
+                self.assertEqual(asked(jwt(key, soon)).returncode, 0)
+                for token, why in ((jwt(key, past), "the token expired"), (jwt(b"another key of some length", soon), "signed with another key"),
+                                   (jwt(key, soon, algorithm="none"), "algorithm is not HS256"), (jwt(key, soon, user="no such user"), "does not know"),
+                                   ("a.b.c", "not base64url"), ("x" * 40000, "too long")):
+                    refused = asked(token)
+                    self.assertNotEqual(refused.returncode, 0)
+                    self.assertIn(why, refused.stderr)
+                    self.assertIn(why, cluster.controllers[0].text())
+
+
+def jwt(key, expires, user="root", algorithm="HS256"):
+    def coded(part):
+        return base64.urlsafe_b64encode(part).rstrip(b"=")
+    text = b".".join(coded(json.dumps(part).encode()) for part in ({"alg": algorithm, "typ": "JWT"}, {"sun": user, "iat": expires - 5000, "exp": expires}))
+    return (text + b"." + coded(hmac.digest(key, text, "sha256"))).decode()
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ constexpr std::size_t worth_a_second_flight = 128u << 10;
 constexpr std::uint64_t slow_commit_ns = 500'000;
 constexpr std::uint64_t longest_gathering_ns = 1'000'000;
 constexpr std::uint64_t many_entries = 64;
+constexpr std::uint64_t records_per_entry = 10;  // for each that snapshot_threshold allows
 constexpr auto patience_of_followers = std::chrono::seconds(3);
 
 }  // namespace
@@ -276,7 +277,10 @@ void Node::maybe_want_snapshot() {
     const auto since = applied_index_ - snapshots_.index();
     const bool worth_it =
         since >= settings_.snapshot_threshold && snapshots_.bytes_since() >= snapshots_.state_bytes() / 2;
-    if (!worth_it && snapshots_.bytes_since() < snapshot_at_bytes) return;
+    // Barriers leave records without entries, which libraft keeps in memory as well.
+    const bool is_long =
+        snapshots_.records() >= settings_.snapshot_trailing + records_per_entry * settings_.snapshot_threshold;
+    if (!worth_it && !is_long && snapshots_.bytes_since() < snapshot_at_bytes) return;
     if (snapshots_.is_staged() || (wanted_at_ != 0 && applied_index_ - wanted_at_ < settings_.snapshot_threshold))
         return;
     wanted_at_ = applied_index_;

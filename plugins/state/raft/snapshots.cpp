@@ -43,7 +43,7 @@ void Snapshots::restored(std::uint64_t snapshot_index, std::uint64_t last_index,
 }
 
 void Snapshots::stage(std::uint64_t index, Section state, Stored stored) {
-    if (index == index_ && index_ > 0) return stored({});
+    if (index == index_ && index_ > 0 && applied_.size() <= most_trailing_) return stored({});
     if (index < index_ || index < covered_from_)
         return stored(fault(SPUR_E_INVALID, "a snapshot as of entry {} is older than the one already stored", index));
     if (state.stored_bytes() > largest)

@@ -42,6 +42,7 @@ public:
     // ---- when to ask for one ----
     std::uint64_t index() const { return index_; }
     std::uint64_t bytes_since() const { return bytes_since_; }
+    std::uint64_t records() const { return applied_.size(); }  // in libraft's log, empty ones too
     std::uint64_t state_bytes() const { return state_bytes_; }
 
 private:

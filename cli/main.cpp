@@ -3,6 +3,9 @@
 #include "cli/verbs.hpp"
 #include "core/suggest.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -11,6 +14,13 @@
 
 namespace spur::cli {
 namespace {
+
+// A closed stdin, stdout or stderr: else the next thing we open would be taken for it.
+void open_standard_files() {
+    int fd = 0;
+    while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDWR);
+    if (fd >= 0) ::close(fd);
+}
 
 std::string basename_of(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
@@ -97,6 +107,7 @@ int run_spur(std::vector<std::string> words) {
 }  // namespace spur::cli
 
 int main(int argc, char** argv) try {
+    spur::cli::open_standard_files();
     std::vector<std::string> words(argv, argv + argc);
     if (words.empty()) return 2;
     // Called by a command's own name: a link to this program.

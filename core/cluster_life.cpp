@@ -264,8 +264,9 @@ Result<void> ClusterOps::on(const FinishJob& cmd) {
                     begin_requeue(*job, job_flag::special_exit);
                 else if (job->spec->kind == JobKind::batch && exits_with(policies.requeue_exit, cmd.exit_status))
                     begin_requeue(*job, 0);
-                else
-                    end_active(*job, JobState::failed, Reason::non_zero_exit_code);
+                else  // killed by a signal, or 0:53, files that could not be opened: Slurm has one word for both
+                    end_active(*job, JobState::failed,
+                               (cmd.exit_status & 0x7f) != 0 ? Reason::job_launch_failure : Reason::non_zero_exit_code);
                 break;
             case EndCause::timed_out:
                 end_active(*job, JobState::timeout, Reason::time_limit);
@@ -295,16 +296,20 @@ Result<void> ClusterOps::on(const FinishJob& cmd) {
     return {};
 }
 
+// A script of the site's has failed there: somebody must look before anything else starts.
+void ClusterOps::drain_for(NodeId id, std::string_view why) {
+    Node* culprit = node(id);
+    if (culprit == nullptr) return;
+    culprit->flags |= node_flag::drain;
+    culprit->reason = std::string{why};
+    culprit->reason_uid = 0;
+    culprit->reason_time = at;
+    touch(*culprit);
+}
+
 // The job is not to blame: it goes back into the queue, held, so that somebody looks; a failed prolog closes the node.
 void ClusterOps::end_failed_launch(Job& job, const FinishJob& cmd) {
-    Node* culprit = cmd.node ? node(*cmd.node) : nullptr;
-    if (culprit && cmd.cause == EndCause::prolog_failed) {
-        culprit->flags |= node_flag::drain;
-        culprit->reason = "Prolog error";
-        culprit->reason_uid = 0;
-        culprit->reason_time = at;
-        touch(*culprit);
-    }
+    if (cmd.node && cmd.cause == EndCause::prolog_failed) drain_for(*cmd.node, "Prolog error");
     {
         Change change{*this, job};
         job.flags |= job_flag::launch_failed;
@@ -312,6 +317,8 @@ void ClusterOps::end_failed_launch(Job& job, const FinishJob& cmd) {
     }
     if (can_requeue(job))
         begin_requeue(job, job_flag::requeue_hold | job_flag::launch_failed);
+    else if (cmd.cause == EndCause::prolog_failed)
+        end_active(job, JobState::cancelled, Reason::none);
     else
         end_active(job, JobState::failed, Reason::job_launch_failure);
 }
@@ -328,6 +335,8 @@ Result<void> ClusterOps::on(const NodeJobDone& cmd) {
     if (shares.empty() && leaving.empty())
         return fail(ErrorCode::conflict, "job {} holds nothing on the nodes named", cmd.job.value);
     if (!shares.empty() && !job->is_completing()) return fail(ErrorCode::conflict, "job {} still runs", cmd.job.value);
+    if (cmd.epilog_failed)
+        for (const auto id : cmd.nodes) drain_for(id, "Epilog error");
     {
         Change change{*this, *job};
         for (const auto share : shares) release_share(*job, share);

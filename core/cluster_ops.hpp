@@ -150,6 +150,7 @@ struct ClusterOps {
     void release_share(Job& job, std::uint32_t share);  // one node is done with it
     void release_leaving(Job& job, NodeId node);
     void leave_node(const Job& job, Node& left);
+    void drain_for(NodeId id, std::string_view why);
     void end_failed_launch(Job& job, const FinishJob& cmd);
     void requeue_finished(Job& job, std::uint32_t flag);
     void suspend(Job& job);

@@ -107,6 +107,7 @@ struct NodeJobDone {
     JobId job;
     std::uint32_t attempt{};
     std::vector<NodeId> nodes;
+    bool epilog_failed{false};  // there: nothing new is to start on them
     bool operator==(const NodeJobDone&) const = default;
 };
 

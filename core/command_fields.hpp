@@ -66,8 +66,8 @@ struct Fields<FinishJob> {
 
 template <>
 struct Fields<NodeJobDone> {
-    static constexpr auto list =
-        std::tuple{field<1>(&NodeJobDone::job), field<2>(&NodeJobDone::attempt), field<3>(&NodeJobDone::nodes)};
+    static constexpr auto list = std::tuple{field<1>(&NodeJobDone::job), field<2>(&NodeJobDone::attempt),
+                                            field<3>(&NodeJobDone::nodes), field<4>(&NodeJobDone::epilog_failed)};
 };
 
 template <>

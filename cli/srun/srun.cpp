@@ -4,6 +4,7 @@
 #include "cli/common/job_text.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/session.hpp"
+#include "cli/srun/step_environment.hpp"
 #include "cli/srun/step_run.hpp"
 #include "cli/srun/terminal.hpp"
 #include "cli/submit/allocation.hpp"
@@ -11,14 +12,17 @@
 #include "cli/submit/request.hpp"
 #include "core/array_spec.hpp"
 #include "core/gres.hpp"
+#include "core/lexical.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace spur::cli {
 namespace {
@@ -229,11 +233,11 @@ private:
         auto parts = create_parts(places);
         if (!parts) return parts.error();
         const auto& made = parts->front().step;
-        if (!run_here(first().step.prolog, made)) return finish(*parts, 1 << 8), error_exit_code(1);
+        if (!run_here(first().step.prolog, made, "prolog_srun")) return finish(*parts, 1 << 8), error_exit_code(1);
 
         auto settings = run_settings(job, *parts, places);
         if (!settings) {
-            console_.error("{}", settings.error().text);
+            console_.error_lines(settings.error().text);
             finish(*parts, 1 << 8);
             return error_exit_code(1);
         }
@@ -241,7 +245,7 @@ private:
         const int code = run.run();
         release_status_ = run.book().wait_status();
         finish(*parts, release_status_);
-        run_here(first().step.epilog, made);
+        run_here(first().step.epilog, made, "epilog_srun");
         return code;
     }
 
@@ -255,14 +259,24 @@ private:
         }
     }
 
-    // --prolog and --epilog run where srun runs, with the step's numbers in their environment.
-    bool run_here(const std::string& program, const v1::CreateStepReply& made) {
-        if (program.empty() || program == "none") return true;
-        ::setenv("SLURM_JOB_ID", fmt::format("{}", made.step().job_id()).c_str(), 1);
-        ::setenv("SLURM_STEP_ID", fmt::format("{}", made.step().step_id()).c_str(), 1);
+    // --prolog and --epilog run where srun runs, and are told about the step.
+    bool run_here(const std::string& program, const v1::CreateStepReply& made, const char* context) {
+        if (program.empty() || equal_nocase(program, "none")) return true;
+        const auto ping = session_.call<v1::PingReply>("Ping", v1::PingRequest{});
+        const auto cluster = ping ? ping->cluster() : std::string{};
+        for (const auto& [name, value] : step::script_variables(first(), made, submitter_, cluster, context))
+            ::setenv(name.c_str(), value.c_str(), 1);
+        if (::access(program.substr(0, program.find(' ')).c_str(), R_OK | X_OK) != 0) {
+            console_.info("Access denied for {}: {}", program, std::strerror(errno));
+            return true;
+        }
         const int status = std::system(program.c_str());
         if (status == 0) return true;
-        console_.error("{} failed with status {}", program, WIFEXITED(status) ? WEXITSTATUS(status) : status);
+        const int code = WIFEXITED(status) ? WEXITSTATUS(status) : status;
+        if (std::string_view(context) == "prolog_srun")
+            console_.error("srun prolog failed rc = {}. Aborting step.", code);
+        else
+            console_.error("srun epilog failed status={}", code);
         return false;
     }
 
@@ -290,6 +304,9 @@ Result<void> Srun::fill_launch(step::StepPart& part, const Component& component,
     }
     environment.push_back(fmt::format("SLURM_PRIO_PROCESS={}", submitter_.nice));
     environment.push_back(fmt::format("SRUN_DEBUG={}", 3 + options.verbose - (options.quiet ? 1 : 0)));
+    for (auto& variable : step::option_variables(options, part.step, !step.job_id))
+        environment.push_back(std::move(variable));
+    launch.set_preserve_size(step.preserve_env);
     launch.set_credential(part.step.credential());
     for (const auto& word : component.command) launch.add_argv(word);
     for (auto& pair : environment) launch.add_environment(std::move(pair));
@@ -367,6 +384,8 @@ Result<step::RunSettings> Srun::run_settings(const v1::Job& job, std::vector<ste
     settings.input = plan_of(wanted.std_in);
     settings.output = {plan_of(wanted.std_out), plan_of(wanted.std_err),         wanted.label,
                        wanted.unbuffered,       options.spec.open_mode_append(), tasks};
+    // Without -e, of one task's output its errors are part.
+    if (wanted.std_err.empty() && settings.output.out.kind == Kind::one_task) settings.output.err = settings.output.out;
     const auto remote = [](const step::StreamPlan& plan) {
         return plan.kind == Kind::remote_files || plan.kind == Kind::none ? plan.pattern : std::string();
     };
@@ -387,6 +406,8 @@ Result<step::RunSettings> Srun::run_settings(const v1::Job& job, std::vector<ste
             launch.set_pty(true);
             launch.mutable_window()->set_rows(size->rows);
             launch.mutable_window()->set_columns(size->columns);
+            launch.add_environment(fmt::format("SLURM_PTY_WIN_ROW={}", size->rows));
+            launch.add_environment(fmt::format("SLURM_PTY_WIN_COL={}", size->columns));
         } else {
             console_.error("ioctl(TIOCGWINSZ): Inappropriate ioctl for device");
             console_.error("Not using a pseudo-terminal, disregarding --pty option");
@@ -394,9 +415,9 @@ Result<step::RunSettings> Srun::run_settings(const v1::Job& job, std::vector<ste
         }
     }
     if (wanted.multi_prog) {
-        const auto& file = components_.front().command.front();
-        SPUR_TRY(const auto text, whole_file(file));
-        SPUR_TRY(const auto lines, step::multi_prog_commands(text, tasks, file));
+        const std::span<const std::string> command = components_.front().command;
+        SPUR_TRY(const auto text, whole_file(command.front()));
+        SPUR_TRY(const auto lines, step::multi_prog_commands(text, tasks, command.front(), command.subspan(1)));
         for (auto& part : parts)
             for (const auto& line : lines) part.launch.add_multi_prog(line);
     }
@@ -404,6 +425,7 @@ Result<step::RunSettings> Srun::run_settings(const v1::Job& job, std::vector<ste
     settings.forward_interrupt = wanted.disable_status;
     settings.quit_on_interrupt = wanted.quit_on_interrupt;
     settings.wait_s = wanted.wait_s.value_or(0);
+    settings.kill_wait_s = parts.front().step.kill_wait_s();
     return settings;
 }
 

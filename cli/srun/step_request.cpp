@@ -15,13 +15,27 @@ namespace {
 
 using submit::Source;
 
+// Without -n, -c says how many tasks there are: as many as the job's CPUs are enough for. Over fewer nodes than the job
+// has, the controller decides.
+std::uint32_t tasks_that_fit(const submit::SubmitOptions& options, const v1::Job& job) {
+    const auto& spec = options.spec;
+    if (source_of(options, "nodes") == Source::command_line || options.step.relative || !spec.node_list().empty())
+        return 0;
+    std::uint32_t tasks = 0;
+    for (const auto& share : job.shares()) tasks += share.cpus() / std::max(1U, spec.cpus_per_task());
+    return tasks;
+}
+
 // -N, -n and their relatives against the nodes the job has.
-Result<void> size_step(const submit::SubmitOptions& options, const v1::Job& job, StepRequest& out) {
+Result<void> size_step(const submit::SubmitOptions& options, const v1::Job& job, bool own_allocation,
+                       StepRequest& out) {
     const auto& spec = options.spec;
     auto& request = out.request;
     const auto have = node_count(job);
     if (spec.has_tasks()) request.set_tasks(spec.tasks());
     if (spec.has_cpus_per_task()) request.set_cpus_per_task(spec.cpus_per_task());
+    if (!own_allocation && spec.has_cpus_per_task() && !spec.has_tasks() && !spec.has_tasks_per_node())
+        if (const auto fit = tasks_that_fit(options, job)) request.set_tasks(fit);
     if (spec.has_tasks_per_node()) request.set_tasks_per_node(spec.tasks_per_node());
     if (spec.has_tasks_per_gpu()) request.set_tasks_per_gpu(spec.tasks_per_gpu());
     if (!spec.has_min_nodes()) return {};
@@ -59,7 +73,7 @@ Result<StepRequest> step_request(const submit::SubmitOptions& options, const v1:
     StepRequest out;
     auto& request = out.request;
     request.set_job_id(job.id());
-    SPUR_CHECK(size_step(options, job, out));
+    SPUR_CHECK(size_step(options, job, own_allocation, out));
     if (!own_allocation) take_memory_and_gres(options, request);
     request.set_node_list(own_allocation ? "" : spec.node_list());
     request.set_exclude_nodes(own_allocation ? "" : spec.exclude_nodes());
@@ -75,7 +89,7 @@ Result<StepRequest> step_request(const submit::SubmitOptions& options, const v1:
     request.set_overlap(options.step.overlap);
     // Asking for CPUs per task has meant exactly those since 22.05.
     request.set_exact(options.step.exact || spec.has_cpus_per_task());
-    request.set_exclusive(options.step.exclusive);
+    request.set_exclusive(options.step.exclusive && !own_allocation);  // --exclusive was for the job, then
     const bool named = submit::source_of(options, "job-name") == Source::command_line || own_allocation;
     request.set_name(named && !spec.name().empty() ? spec.name() : command.substr(command.rfind('/') + 1));
     if (source_of(options, "time") == Source::command_line && !own_allocation)
@@ -125,7 +139,7 @@ std::string shell_quoted(std::string_view word) {
 }
 
 Result<std::vector<std::string>> multi_prog_commands(std::string_view text, std::uint32_t tasks,
-                                                     const std::string& where) {
+                                                     const std::string& where, std::span<const std::string> arguments) {
     std::vector<std::string> commands(tasks);
     std::size_t number = 0;
     for (const auto line : split(text, '\n')) {
@@ -146,6 +160,11 @@ Result<std::vector<std::string>> multi_prog_commands(std::string_view text, std:
             if (!parsed) return fail(ErrorCode::invalid, "{}:{}: bad task ranks \"{}\"", where, number, words[0]);
             ranks = parsed->tasks;
         }
+        for (auto task = ranks.first(); task && *task < tasks; task = ranks.next(*task + 1))
+            if (!commands[*task].empty())
+                return fail(ErrorCode::invalid,
+                            "Duplicate record for task {}\nLine {} of configuration file {} invalid", *task, number,
+                            where);
         std::uint32_t offset = 0;  // %o: the task's place within this line's ranks
         for (auto task = ranks.first(); task; task = ranks.next(*task + 1), ++offset) {
             if (*task >= tasks) break;
@@ -163,11 +182,13 @@ Result<std::vector<std::string>> multi_prog_commands(std::string_view text, std:
                 }
                 command += (command.empty() ? "" : " ") + shell_quoted(word);
             }
+            for (const auto& argument : arguments) command += " " + shell_quoted(argument);
             commands[*task] = std::move(command);
         }
     }
     for (std::uint32_t task = 0; task < tasks; ++task)
-        if (commands[task].empty()) return fail(ErrorCode::invalid, "{}: no program for task {}", where, task);
+        if (commands[task].empty())
+            return fail(ErrorCode::invalid, "Configuration file {} invalid, no record for task id {}", where, task);
     return commands;
 }
 

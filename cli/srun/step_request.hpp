@@ -5,6 +5,7 @@
 #include "spur/v1/agent.pb.h"
 #include "spur/v1/controller.pb.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,9 +38,11 @@ struct StreamPlan {
 };
 StreamPlan stream_plan(const std::string& text);
 
-// --multi-prog: one command line a task, ready for a shell. `where` names the file in errors.
+// --multi-prog: one command line a task, ready for a shell. `where` names the file in errors; `arguments` are those
+// after it, and go to every task.
 Result<std::vector<std::string>> multi_prog_commands(std::string_view text, std::uint32_t tasks,
-                                                     const std::string& where);
+                                                     const std::string& where,
+                                                     std::span<const std::string> arguments = {});
 
 std::string shell_quoted(std::string_view word);
 

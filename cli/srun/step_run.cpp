@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace spur::cli::step {
 namespace {
@@ -19,10 +20,9 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t input_piece = 64 * 1024;
 constexpr std::size_t input_backlog = 1 << 20;  // unsent bytes at an agent beyond which stdin is left unread
-constexpr auto kill_after = 30s;                // from TERM to KILL
-constexpr auto give_up_after = 32s;             // from an abort to leaving without the tasks
+constexpr auto interrupt_notice = 200ms;        // from Ctrl-C's SIGINT to SIGKILL: enough to clean up a little
 
-constexpr int forwarded[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGURG};
+constexpr int forwarded[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGURG};
 
 }  // namespace
 
@@ -45,7 +45,7 @@ StepRun::StepRun(Session& session, const Console& console, std::vector<StepPart>
       book_(whole_layout(parts_)) {
     sigset_t signals;
     ::sigemptyset(&signals);
-    for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH}) ::sigaddset(&signals, number);
+    for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH, SIGCONT}) ::sigaddset(&signals, number);
     for (const int number : forwarded) ::sigaddset(&signals, number);
     ::sigprocmask(SIG_BLOCK, &signals, nullptr);
     signal_fd_ = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -125,12 +125,12 @@ int StepRun::run() {
     while (!is_over()) {
         pump();
         check_timers();
-        if (abort_at_ && Clock::now() - *abort_at_ > give_up_after) break;
+        if (abort_at_ && Clock::now() - *abort_at_ > std::chrono::seconds(settings_.kill_wait_s + 2)) break;
     }
     output_->flush();
     raw.reset();
     tell_exits();
-    if (book_.ended_by_signal() && !abort_at_) console_.info("Force Terminated StepId={}", step_id_);
+    if (book_.was_killed() && !aborted_) console_.info("Force Terminated StepId={}", step_id_);
     return failed_to_launch_ && book_.exit_code() == 0 ? 1 : book_.exit_code();
 }
 
@@ -156,7 +156,7 @@ void StepRun::pump() {
                          agent.stream ? agent.stream->events() : short{0}, 0});
     // Exits that came together are told together; a moment shows whether there are more.
     const bool timers = first_exit_ || abort_at_ || kill_at_;
-    const int ready = ::poll(waits.data(), waits.size(), book_.any_failed() ? 20 : timers ? 200 : -1);
+    const int ready = ::poll(waits.data(), waits.size(), book_.any_failed() ? 20 : timers ? 100 : -1);
     if (ready <= 0) tell_exits();
     if (waits[0].revents != 0) {
         signalfd_siginfo info{};
@@ -197,16 +197,19 @@ void StepRun::take(Agent& agent, const v1::StepOutput& message) {
             if (!first_exit_) first_exit_ = Clock::now();
             if (settings_.kill_on_bad_exit && book_.any_failed() && !terminating_) {
                 tell_exits();
-                terminate_step();
+                terminate_step(SIGTERM);
             }
             break;
         }
+        case v1::StepOutput::kAborted:
+            announce_abort();
+            break;
         case v1::StepOutput::kEnd:
             for (const auto task : agent.tasks) book_.exited(task, message.end().exit_status(), false);
             agent.over = true;
             break;
         case v1::StepOutput::kFailed:
-            lose(agent, message.failed().error());
+            lose(agent, message.failed().error(), 1);
             break;
         case v1::StepOutput::BODY_NOT_SET:
             break;
@@ -214,13 +217,13 @@ void StepRun::take(Agent& agent, const v1::StepOutput& message) {
 }
 
 // An agent that cannot be reached, refuses, or goes away while its tasks run.
-void StepRun::lose(Agent& agent, std::string_view why) {
+void StepRun::lose(Agent& agent, std::string_view why, int exit_code) {
     if (agent.over) return;
     agent.over = true;
     failed_to_launch_ = true;
     console_.error("Task launch for StepId={} failed on node {}: {}", step_id_, agent.node, why);
-    book_.lost(agent.node);
-    if (!book_.all_over()) terminate_step();
+    book_.lost(agent.node, exit_code);
+    if (!book_.all_over()) terminate_step(SIGTERM);
 }
 
 void StepRun::read_input() {
@@ -276,7 +279,9 @@ void StepRun::on_signal(int number) {
             [[fallthrough]];
         case SIGTERM:
         case SIGHUP:
-            return abort_step("forcing job termination");
+            return abort_step();
+        case SIGCONT:
+            return console_.info("got SIGCONT");
         case SIGWINCH:
             return send_window();
         default:
@@ -290,7 +295,7 @@ void StepRun::interrupt() {
     if (abort_at_) {
         console_.info("job abort in progress");
         send_signal(SIGKILL);
-        abort_at_ = now - give_up_after;  // a third time: leave
+        abort_at_ = now - std::chrono::seconds(settings_.kill_wait_s + 2);  // a third time: leave
         return;
     }
     const bool again = last_interrupt_ != Clock::time_point{} && now - last_interrupt_ <= 1s;
@@ -306,25 +311,35 @@ void StepRun::interrupt() {
         last_interrupt_ = now;
         return;
     }
-    abort_step("forcing job termination");
+    interrupted_ = true;
+    console_.info("forcing job termination");
+    announce_abort();
+    abort_at_ = now;
+    kill_at_ = now + interrupt_notice;
 }
 
-void StepRun::abort_step(std::string_view first_line) {
-    console_.info("{}", first_line);
-    console_.info("Job step aborted: Waiting up to 32 seconds for job step to finish.");
+void StepRun::abort_step() {
+    console_.info("forcing job termination");
+    announce_abort();
     abort_at_ = Clock::now();
     send_signal(SIGCONT);
     send_signal(SIGKILL);
 }
 
+// By us, or by whoever cancelled the step or the job.
+void StepRun::announce_abort() {
+    if (std::exchange(aborted_, true)) return;
+    console_.info("Job step aborted: Waiting up to {} seconds for job step to finish.", settings_.kill_wait_s + 2);
+}
+
 // The step as a whole has no more purpose: a task failed with -K, or the others waited long enough.
-void StepRun::terminate_step() {
+void StepRun::terminate_step(int number) {
     if (terminating_) return;
     terminating_ = true;
     console_.info("launch/slurm: _step_signal: Terminating StepId={}", step_id_);
     send_signal(SIGCONT);
-    send_signal(SIGTERM);
-    kill_at_ = Clock::now() + kill_after;
+    send_signal(number);
+    kill_at_ = Clock::now() + std::chrono::seconds(settings_.kill_wait_s);
 }
 
 void StepRun::check_timers() {
@@ -337,12 +352,12 @@ void StepRun::check_timers() {
         now - *first_exit_ >= std::chrono::seconds(settings_.wait_s)) {
         console_.info("First task exited {}s ago", settings_.wait_s);
         for (const auto& line : book_.states()) console_.info("StepId={} {}", step_id_, line);
-        terminate_step();
+        terminate_step(SIGKILL);
     }
 }
 
 void StepRun::tell_exits() {
-    for (const auto& line : book_.take_messages()) console_.error("{}", line);
+    for (const auto& line : book_.take_messages(!interrupted_)) console_.error("{}", line);
 }
 
 }  // namespace spur::cli::step

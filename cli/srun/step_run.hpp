@@ -30,7 +30,8 @@ struct RunSettings {
     bool kill_on_bad_exit = false;
     bool forward_interrupt = false;  // -X: the first Ctrl-C already
     bool quit_on_interrupt = false;
-    std::uint32_t wait_s = 0;  // after the first task's end; 0: for ever
+    std::uint32_t wait_s = 0;        // after the first task's end; 0: for ever
+    std::uint32_t kill_wait_s = 30;  // what tasks are given to end in
 };
 
 class StepRun {
@@ -60,12 +61,13 @@ private:
     void pump();
     void drain_agents();
     void take(Agent& agent, const v1::StepOutput& message);
-    void lose(Agent& agent, std::string_view why);
+    void lose(Agent& agent, std::string_view why, int exit_code = 137);
     void read_input();
     void on_signal(int number);
     void interrupt();
-    void abort_step(std::string_view first_line);
-    void terminate_step();
+    void abort_step();
+    void announce_abort();
+    void terminate_step(int number);
     void send_all(const v1::StepInput& message);
     void send_signal(int number);
     void send_window();
@@ -87,6 +89,8 @@ private:
     Clock::time_point last_interrupt_{};
     std::optional<Clock::time_point> first_exit_, abort_at_, kill_at_;
     bool terminating_ = false;
+    bool aborted_ = false;      // and said so
+    bool interrupted_ = false;  // aborted by Ctrl-C: how tasks die of it is not told
     bool failed_to_launch_ = false;
 };
 

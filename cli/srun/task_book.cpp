@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <csignal>
 
 namespace spur::cli::step {
 namespace {
@@ -49,7 +50,8 @@ void TaskBook::exited(std::uint32_t task, std::uint32_t wait_status, bool out_of
     ++over_;
     if (fine) return;
     failed_ = true;
-    if (WIFSIGNALED(static_cast<int>(wait_status))) signal_ = WTERMSIG(static_cast<int>(wait_status));
+    const int by = WIFSIGNALED(static_cast<int>(wait_status)) ? WTERMSIG(static_cast<int>(wait_status)) : 0;
+    killed_ = killed_ || by == SIGKILL || by == SIGTERM;
     untold_.push_back({task, wait_status, out_of_memory});
     if (const int code = code_of(wait_status); code > exit_code_) {
         exit_code_ = code;
@@ -58,17 +60,22 @@ void TaskBook::exited(std::uint32_t task, std::uint32_t wait_status, bool out_of
     if (exit_code_ == 0) exit_code_ = 1;  // out of memory, though the task itself ended well
 }
 
-void TaskBook::lost(const std::string& node) {
+void TaskBook::lost(const std::string& node, int exit_code) {
     for (auto& [id, task] : tasks_) {
         if (task.node != node || task.state >= State::exited) continue;
         task.state = State::abnormal;
         ++over_;
         failed_ = true;
-        if (exit_code_ < 137) exit_code_ = 137, worst_status_ = 9;
+        if (exit_code_ >= exit_code) continue;
+        exit_code_ = exit_code;
+        worst_status_ =
+            exit_code > 128 ? static_cast<std::uint32_t>(exit_code - 128) : static_cast<std::uint32_t>(exit_code) << 8;
     }
 }
 
-std::vector<std::string> TaskBook::take_messages() {
+std::vector<std::string> TaskBook::take_messages(bool with_signals) {
+    if (!with_signals)
+        std::erase_if(untold_, [](const Exit& exit) { return WIFSIGNALED(static_cast<int>(exit.status)); });
     // One line for all that ended alike, in the order in which the first of them did.
     std::vector<std::string> lines;
     std::vector<bool> told(untold_.size(), false);

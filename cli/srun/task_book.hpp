@@ -17,16 +17,17 @@ public:
 
     void started(std::uint32_t task);
     void exited(std::uint32_t task, std::uint32_t wait_status, bool out_of_memory);
-    // The node is lost: whatever still ran there is over.
-    void lost(const std::string& node);
+    // Whatever still ran on the node is over: it is lost (137), or it could not start the tasks (1).
+    void lost(const std::string& node, int exit_code);
 
     bool all_over() const { return over_ == tasks_.size(); }
     bool any_over() const { return over_ > 0; }
     bool any_failed() const { return failed_; }
-    std::optional<int> ended_by_signal() const { return signal_; }  // of the last task that was
+    bool was_killed() const { return killed_; }  // a task, by SIGKILL or SIGTERM
 
-    // Lines about exits since the last call: "error: n1: tasks 0-1: Exited with exit code 3". Ends with 0 say nothing.
-    std::vector<std::string> take_messages();
+    // Lines about exits since the last call: "error: n1: tasks 0-1: Exited with exit code 3". Ends with 0 say nothing,
+    // nor do ends by a signal if `with_signals` is false.
+    std::vector<std::string> take_messages(bool with_signals = true);
     // "tasks 0-1: running", one for each state there is.
     std::vector<std::string> states() const;
 
@@ -50,7 +51,7 @@ private:
     std::vector<Exit> untold_;
     std::size_t over_ = 0;
     bool failed_ = false;
-    std::optional<int> signal_;
+    bool killed_ = false;
     int exit_code_ = 0;
     std::uint32_t worst_status_ = 0;
 };

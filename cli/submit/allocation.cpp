@@ -3,6 +3,7 @@
 
 #include "cli/common/job_text.hpp"
 #include "cli/submit/common.hpp"
+#include "core/lexical.hpp"
 
 #include <signal.h>
 #include <unistd.h>
@@ -41,12 +42,18 @@ public:
     SignalGuard(const SignalGuard&) = delete;
     SignalGuard& operator=(const SignalGuard&) = delete;
 
+    // Does not come back if a signal is ending the program: it says all there is to say.
+    void let_it_leave() {
+        if (leaving_) thread_.join();
+    }
+
 private:
     void watch() {
         int number = 0;
         while (::sigwait(&signals_, &number) == 0) {
             if (done_) return;
             if (number == SIGALRM || number == SIGPIPE) continue;
+            leaving_ = true;
             give_back();
             std::_Exit(error_exit_code(1));
         }
@@ -55,9 +62,14 @@ private:
         std::string controllers;
         for (const auto& endpoint : cluster_.controllers)
             controllers += (controllers.empty() ? "" : ",") + endpoint.text();
-        if (request_.tool == salloc) console_.error("Job aborted due to signal");
         if (auto session = Session::open(controllers)) release(*session, job_, 0);
-        console_.info("Job allocation {} has been revoked.", job_);
+        if (request_.tool == salloc) {
+            console_.info("Job allocation {} has been revoked.", job_);
+            console_.info("Job aborted due to signal");
+        } else {
+            console_.info("Job allocation {} has been revoked", job_);
+            console_.info("Force Terminated JobId={}", job_);
+        }
     }
 
     Cluster cluster_;
@@ -65,7 +77,7 @@ private:
     const AllocationRequest& request_;
     std::uint32_t job_;
     sigset_t signals_{}, before_{};
-    std::atomic<bool> done_ = false;
+    std::atomic<bool> done_ = false, leaving_ = false;
     std::thread thread_;
 };
 
@@ -81,6 +93,14 @@ Answer<v1::AwaitAllocationReply> await(Session& session, std::uint32_t job, std:
     request.set_timeout_ms(static_cast<std::uint32_t>(wait.count()));
     return session.call<v1::AwaitAllocationReply>("AwaitAllocation", request,
                                                   {.timeout = wait + 30s, .idempotent = true, .metadata = {}});
+}
+
+// Why waiting may take long, where that is known from the start.
+std::string_view standing_note(const v1::Job& job) {
+    if (job.reason() == "JobHeldUser" || job.reason() == "JobHeldAdmin")
+        return "Job is in held state, pending scheduler release";
+    if (job.reason().starts_with("Partition")) return "Requested partition configuration not available now";
+    return {};
 }
 
 // A job that ended before it was ours.
@@ -114,6 +134,7 @@ std::expected<v1::Job, int> allocate(Session& session, const Console& console, c
             std::this_thread::sleep_for(500ms);  // a controller that restarts has kept the request
             continue;
         }
+        guard.let_it_leave();
         if (!reply) return std::unexpected(refuse(console, request, reply.error(), 1));
         if (job_state(reply->job()).is_finished()) return std::unexpected(report_end(console, request, reply->job()));
         if (reply->ready()) {
@@ -130,6 +151,7 @@ std::expected<v1::Job, int> allocate(Session& session, const Console& console, c
         if (request.immediate_s) continue;
         if (!announced && !request.quiet) {
             if (request.tool == salloc) console.info("Pending job allocation {}", job);
+            if (const auto why = standing_note(reply->job()); !why.empty()) console.info("{}", why);
             console.info("job {} queued and waiting for resources", job);
         }
         announced = true;
@@ -167,7 +189,7 @@ std::vector<std::uint32_t> tasks_per_node(const v1::Job& job) {
         room.push_back(std::max(1U, share.cpus() / each));
         known = known && share.tasks() != 0;
     }
-    if (known) return tasks;
+    if (known && (spec.has_tasks() || spec.has_tasks_per_node() || spec.has_tasks_per_gpu())) return tasks;
     if (spec.has_tasks_per_node()) return std::vector<std::uint32_t>(room.size(), spec.tasks_per_node());
     std::uint64_t most = 0;
     for (const auto cpus : room) most += cpus;
@@ -177,6 +199,14 @@ std::vector<std::uint32_t> tasks_per_node(const v1::Job& job) {
         for (std::size_t i = 0; i < room.size() && left > 0; ++i)
             if (dealt[i] < room[i]) ++dealt[i], --left;
     return dealt;
+}
+
+std::vector<std::pair<std::string, std::string>> distribution_variables(const v1::JobSpec& spec) {
+    const auto& typed = spec.distribution();
+    if (typed.empty()) return {};
+    if (typed.starts_with("plane="))
+        return {{"SLURM_DISTRIBUTION", "plane"}, {"SLURM_DIST_PLANESIZE", typed.substr(6)}};
+    return {{"SLURM_DISTRIBUTION", lower(typed)}};
 }
 
 std::vector<std::pair<std::string, std::string>> allocation_variables(const v1::Job& job, const SubmitOptions& options,
@@ -226,7 +256,9 @@ std::vector<std::pair<std::string, std::string>> allocation_variables(const v1::
     number("SLURM_NTASKS_PER_GPU", spec.has_tasks_per_gpu(), spec.tasks_per_gpu());
     number("SLURM_THREADS_PER_CORE", spec.has_threads_per_core(), spec.threads_per_core());
     number("SLURM_OVERCOMMIT", spec.overcommit(), 1);
-    text("SLURM_DISTRIBUTION", spec.distribution());
+    for (const auto& [name, value] : distribution_variables(spec)) variables.emplace_back(name, value);
+    text("SLURM_HINT", spec.hint());
+    text("SLURM_PROFILE", spec.profile());
     text("SLURM_GPU_BIND", spec.gpu_bind());
     const auto gpus = [](const std::string& gres) { return gres.starts_with("gpu:") ? gres.substr(4) : std::string(); };
     text("SLURM_GPUS", gpus(spec.gres_per_job()));

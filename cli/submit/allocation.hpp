@@ -24,6 +24,9 @@ std::expected<v1::Job, int> allocate(Session& session, const Console& console, c
 
 void release(Session& session, std::uint32_t job, std::uint32_t wait_status);
 
+// SLURM_DISTRIBUTION and what goes with it; nothing where none was asked for.
+std::vector<std::pair<std::string, std::string>> distribution_variables(const v1::JobSpec& spec);
+
 // The variables that tell a program about its allocation, as salloc sets them.
 // The same for a heterogeneous job: what each component has goes by names of its own, SLURM_JOB_NODELIST_HET_GROUP_1.
 std::vector<std::pair<std::string, std::string>> component_variables(const std::vector<v1::Job>& jobs,

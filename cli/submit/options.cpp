@@ -1,6 +1,7 @@
 // Reading the options of sbatch, srun and salloc from words and from the environment.
 #include "cli/submit/options.hpp"
 
+#include "core/gres.hpp"
 #include "core/lexical.hpp"
 
 #include <algorithm>
@@ -193,7 +194,11 @@ Result<void> settle(Tool tool, SubmitOptions& options) {
         return fail(ErrorCode::conflict, "--cpus-per-task and --cpus-per-gpu are mutually exclusive.");
     if (tool == salloc && spec.signal().starts_with("B:"))
         return fail(ErrorCode::conflict, "Invalid --signal specification: there is no batch shell to signal");
-    if (spec.hint() == "nomultithread" && !spec.has_threads_per_core()) spec.set_threads_per_core(1);
+    const bool one_thread = spec.hint() == "nomultithread" || spec.hint() == "compute_bound";
+    if (one_thread && !spec.has_threads_per_core()) spec.set_threads_per_core(1);
+    if (spec.has_tasks_per_gpu() && !spec.has_tasks())
+        if (const auto gpus = parse_gres(spec.gres_per_job()); gpus && gres_count(*gpus, "gpu") != 0)
+            spec.set_tasks(static_cast<std::uint32_t>(gres_count(*gpus, "gpu") * spec.tasks_per_gpu()));
     // As many nodes as tasks at most, where the user named a range of nodes and tasks but no minimum above it.
     if (options.immediate_s) spec.set_immediate_s(*options.immediate_s);
     return {};

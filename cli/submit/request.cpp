@@ -39,6 +39,25 @@ bool has(const std::vector<std::string>& environment, std::string_view name) {
     });
 }
 
+// At commas, but for those in '...' and "...": the quotes stay with their value.
+std::vector<std::string_view> split_outside_quotes(std::string_view list) {
+    std::vector<std::string_view> words;
+    char quote = 0;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if (quote != 0) {
+            if (list[i] == quote) quote = 0;
+        } else if (list[i] == '\'' || list[i] == '"') {
+            quote = list[i];
+        } else if (list[i] == ',') {
+            words.push_back(list.substr(begin, i - begin));
+            begin = i + 1;
+        }
+    }
+    words.push_back(list.substr(begin));
+    return words;
+}
+
 Result<std::string> read_all(int fd, const std::string& what) {
     std::string text;
     char buffer[65536];
@@ -205,8 +224,9 @@ Result<std::vector<std::string>> exported(const SubmitOptions& options, const st
     if (!options.export_file.empty()) {
         SPUR_TRY(result, variables_in(options.export_file));
     }
-    const auto list = options.export_list.value_or(options.export_file.empty() ? "ALL" : "NONE");
-    const auto words = split(list, ',');
+    // A file is all there is, whatever --export says.
+    const auto list = options.export_file.empty() ? options.export_list.value_or("ALL") : std::string("NONE");
+    const auto words = split_outside_quotes(list);
     const bool everything = equal_nocase(words.front(), "ALL");
     for (const auto& pair : all)
         if (everything || pair.starts_with("SLURM_")) result.push_back(pair);
@@ -268,6 +288,8 @@ Result<void> complete(Tool tool, SubmitOptions& options, const Submitter& submit
         put(environment, "SLURM_GET_USER_ENV", "1");
     }
     if (options.login_environment) put(environment, "SLURM_GET_USER_ENV", "1");
+    if (options.gpus_per_node.starts_with("gpu:"))
+        put(environment, "SLURM_GPUS_PER_NODE", options.gpus_per_node.substr(4));
     for (auto& pair : environment) spec.add_environment(std::move(pair));
     return {};
 }

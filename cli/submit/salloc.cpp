@@ -3,12 +3,11 @@
 
 #include "cli/common/session.hpp"
 #include "cli/submit/allocation.hpp"
+#include "cli/submit/command_run.hpp"
 #include "cli/submit/common.hpp"
 #include "cli/submit/request.hpp"
-#include "cli/submit/script_file.hpp"
 
 #include <pwd.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,73 +26,6 @@ std::vector<std::string> shell() {
     if (name == nullptr || *name == '\0')
         if (const auto* user = ::getpwuid(::getuid())) name = user->pw_shell;
     return {name && *name ? name : "/bin/sh", "-i"};
-}
-
-// The command as a child, in the foreground of our terminal if it is interactive. Signals are its business while it
-// runs; only SIGTERM is passed on and SIGHUP ends us.
-class Child {
-public:
-    explicit Child(const std::vector<std::string>& command) {
-        std::vector<char*> argv;
-        for (const auto& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-        argv.push_back(nullptr);
-        pid_ = ::fork();
-        if (pid_ == 0) {
-            ::execvp(argv[0], argv.data());
-            ::_exit(127);
-        }
-    }
-    pid_t pid() const { return pid_; }
-
-    int wait() const {
-        int status = 0;
-        while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-            if (hung_up) return 0;
-        }
-        return status;
-    }
-
-    static inline volatile sig_atomic_t hung_up = 0;
-    static inline volatile pid_t forward_to = 0;
-
-private:
-    pid_t pid_ = -1;
-};
-
-void on_signal(int number) {
-    if (number == SIGHUP) Child::hung_up = 1;
-    if (number == SIGTERM && Child::forward_to > 0) ::kill(Child::forward_to, SIGTERM);
-}
-
-void handle_signals() {
-    struct sigaction act {};
-    act.sa_handler = on_signal;
-    ::sigemptyset(&act.sa_mask);
-    for (const int number : {SIGHUP, SIGTERM}) ::sigaction(number, &act, nullptr);
-    for (const int number : {SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE}) ::signal(number, SIG_IGN);
-}
-
-void default_signals() {
-    for (const int number : {SIGHUP, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE}) ::signal(number, SIG_DFL);
-}
-
-int run_command(const Console& console, const std::vector<std::string>& command) {
-    if (command.front().find('/') == std::string::npos &&
-        ::access(find_program(command.front(), ".", true).c_str(), X_OK) != 0) {
-        console.error("_fork_command: Unable to find command \"{}\"", command.front());
-        return 1 << 8;
-    }
-    sigset_t none;
-    ::sigemptyset(&none);
-    default_signals();
-    const Child child(command);
-    Child::forward_to = child.pid();
-    handle_signals();
-    if (child.pid() < 0) {
-        console.error("fork: {}", std::strerror(errno));
-        return 1 << 8;
-    }
-    return child.wait();
 }
 
 // The job's components in order; just the job if they cannot be asked for.
@@ -151,11 +83,14 @@ int run_salloc(Invocation& self) {
     if (!options.chdir.empty() && ::chdir(options.chdir.c_str()) != 0)
         self.console.error("chdir({}): {}", options.chdir, std::strerror(errno));
 
-    const int status = run_command(self.console, split.line.command.empty() ? shell() : split.line.command);
+    const auto end = run_command(*session, self.console, job->id(),
+                                 split.line.command.empty() ? shell() : split.line.command, options.kill_command);
+    if (end.revoked) return WIFEXITED(end.status) ? WEXITSTATUS(end.status) : 1;
     self.console.info("Relinquishing job allocation {}", job->id());
-    release(*session, job->id(), static_cast<std::uint32_t>(status));
+    release(*session, job->id(), static_cast<std::uint32_t>(end.status));
+    if (end.hung_up) return 1;
     if (read.components.size() > 1) self.console.info("Job allocation {} has been revoked.", job->id());
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    return WIFEXITED(end.status) ? WEXITSTATUS(end.status) : 0;
 }
 
 }  // namespace spur::cli

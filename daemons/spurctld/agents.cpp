@@ -240,7 +240,7 @@ void Agents::take_report(const std::shared_ptr<Link>& link, NodeId node, const v
                 acknowledge(Events{});
             break;
         case v1::StepReport::EPILOG_DONE:
-            engine_.propose(NodeJobDone{job, report.attempt(), {node}}, acknowledge);
+            engine_.propose(NodeJobDone{job, report.attempt(), {node}, !report.error().empty()}, acknowledge);
             break;
         case v1::StepReport::FINISHED:
         case v1::StepReport::LAUNCH_FAILED:

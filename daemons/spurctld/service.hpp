@@ -66,7 +66,11 @@ private:
     void update_reservation(const Call& call);
     // service_steps.cpp
     void await_allocation(const Call& call);
+    struct StepAsk;  // a step that srun waits for
     void create_step(const Call& call);
+    void wait_for_step(const std::shared_ptr<StepAsk>& ask);
+    bool try_step(const std::shared_ptr<StepAsk>& ask, bool expired);
+    v1::CreateStepReply step_reply(JobId id, const Events& events);
     void finish_step(const Call& call);
     void release_allocation(const Call& call);
     // service_why.cpp

@@ -1,5 +1,6 @@
 // Submitting, listing, signalling and changing jobs.
 #include <algorithm>
+#include <csignal>
 #include <ctime>
 
 #include "core/signal.hpp"
@@ -198,7 +199,8 @@ void Service::signal_jobs(const Call& call) {
     const auto who = actor(call);
     const auto model = engine_.model();
     const auto command_for = [&](const JobRef& ref) -> Command {
-        if (!signal && !ref.step) return CancelJob{ref, who};
+        // The end of everything it runs is the end of the job; a dead batch shell ends it by itself.
+        if (signal.value_or(SIGKILL) == SIGKILL && !ref.step && !request->batch_only()) return CancelJob{ref, who};
         return SignalJob{.job = ref,
                          .signal = static_cast<std::uint32_t>(signal.value_or(9)),
                          .batch_only = request->batch_only(),

@@ -50,11 +50,13 @@ void Service::await_allocation(const Call& call) {
     const auto who = actor(call);
     watchers_.wait_for_job(
         JobId{request->job_id()}, deadline_of(request->timeout_ms()),
-        [this, call, who, id = request->job_id()](const ReadModel& model, bool expired) {
+        [this, call, who, id = request->job_id(), until_ended = request->until_ended()](const ReadModel& model,
+                                                                                        bool expired) {
             if (call.abandoned()) return true;
             const auto& job = model.jobs.get(id);
             if (!job) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"}), true;
-            const bool ready = (job->is_running() && !(job->flags & job_flag::configuring)) || job->is_finished();
+            const bool ready =
+                (job->is_running() && !(job->flags & job_flag::configuring) && !until_ended) || job->is_finished();
             if (!ready && !expired) return false;
             v1::AwaitAllocationReply reply;
             const bool may_see = who.is_operator() || who.uid == job->spec->uid;
@@ -65,65 +67,83 @@ void Service::await_allocation(const Call& call) {
         });
 }
 
+struct Service::StepAsk {
+    Call call;
+    Actor who;
+    JobId job;
+    StepSpec spec;
+    std::chrono::steady_clock::time_point deadline;
+};
+
 void Service::create_step(const Call& call) {
     const auto request = call.parse<v1::CreateStepRequest>();
     if (!request) return refuse(call, request.error());
-    const auto who = actor(call);
-    const JobId id{request->job_id()};
-    const auto deadline = deadline_of(request->timeout_ms());
-    // A step that does not fit beside the job's others is tried again when something of the job changes.
-    const auto attempt = [this, call, who, id, spec = step_spec_from_wire(*request)](const ReadModel&, bool expired) {
-        if (call.abandoned()) return true;
-        auto verdict = std::make_shared<std::promise<bool>>();
-        auto tried = verdict->get_future();
-        engine_.post([this, call, who, id, spec, expired, verdict] {
-            const auto* job = engine_.cluster().find_job(id);
-            if (job == nullptr)
-                return refuse(call, {ErrorCode::not_found, "Invalid job id specified"}), verdict->set_value(true);
-            if (job->spec->uid != who.uid && !who.is_administrator())
-                return refuse(call, {ErrorCode::denied, "Access/permission denied"}), verdict->set_value(true);
-            auto layout = lay_out_step(engine_.cluster(), id, spec, who);
-            if (!layout) {
-                if (layout.error().code == ErrorCode::conflict && !expired) return verdict->set_value(false);
-                if (layout.error().code == ErrorCode::conflict) {
-                    v1::CreateStepReply reply;
-                    reply.set_wait(true);
-                    call.reply_with(reply);
-                } else {
-                    refuse(call, layout.error());
-                }
-                return verdict->set_value(true);
-            }
-            verdict->set_value(true);
-            change(call, std::move(*layout), [this, id](const Events& events) {
-                v1::CreateStepReply reply;
-                const auto model = engine_.model();
-                const auto& made_for = model->jobs.get(id.value);
-                for (const auto& event : events) {
-                    const auto* started = std::get_if<StepStarted>(&event);
-                    const auto* step = started != nullptr ? engine_.cluster().find_step(started->step) : nullptr;
-                    if (step == nullptr || !made_for) continue;
-                    step_to_wire(*model, *step, *reply.mutable_step());
-                    layout_to_wire(*model, *step, *reply.mutable_layout());
-                    job_to_wire(*model, *made_for, {}, *reply.mutable_job());
-                    v1::StepCredential credential;
-                    job_launch(*model, *made_for, *credential.mutable_job());
-                    for (const auto& share : made_for->allocation->shares)
-                        share_to_wire(*model, share, *credential.mutable_job()->add_shares());
-                    *credential.mutable_step() = reply.step();
-                    *credential.mutable_layout() = reply.layout();
-                    credential.set_cpus_per_task(step->cpus_per_task);
-                    const auto now = static_cast<std::int64_t>(::time(nullptr));
-                    credential.set_issued(now);
-                    credential.set_expires(now + credential_lifetime_s);
-                    reply.set_credential(signed_credential(credential, hooks_.credential_key));
-                }
-                return reply.SerializeAsString();
-            });
+    wait_for_step(std::make_shared<StepAsk>(call, actor(call), JobId{request->job_id()}, step_spec_from_wire(*request),
+                                            deadline_of(request->timeout_ms())));
+}
+
+// A step that does not fit beside the job's others is tried again when something of the job changes.
+void Service::wait_for_step(const std::shared_ptr<StepAsk>& ask) {
+    in_background([this, ask] {
+        watchers_.wait_for_job(ask->job, ask->deadline, [this, ask](const ReadModel&, bool expired) {
+            if (ask->call.abandoned()) return true;
+            const auto verdict = std::make_shared<std::promise<bool>>();
+            auto settled = verdict->get_future();
+            engine_.post([this, ask, expired, verdict] { verdict->set_value(try_step(ask, expired)); });
+            return settled.get();
         });
-        return tried.get();
-    };
-    in_background([this, id, deadline, attempt] { watchers_.wait_for_job(id, deadline, attempt); });
+    });
+}
+
+// True once the question is answered or will be; false: ask again when the job has changed. [engine thread]
+bool Service::try_step(const std::shared_ptr<StepAsk>& ask, bool expired) {
+    const auto* job = engine_.cluster().find_job(ask->job);
+    if (job == nullptr) return refuse(ask->call, {ErrorCode::not_found, "Invalid job id specified"}), true;
+    if (job->spec->uid != ask->who.uid && !ask->who.is_administrator())
+        return refuse(ask->call, {ErrorCode::denied, "Access/permission denied"}), true;
+    auto layout = lay_out_step(engine_.cluster(), ask->job, ask->spec, ask->who);
+    if (layout) {
+        engine_.propose(std::move(*layout), [this, ask](const Result<Events>& result) {
+            if (result) return ask->call.reply_with(step_reply(ask->job, *result));
+            // Another step of the job was on its way at the same time and has what this one was to get.
+            if (result.error().code == ErrorCode::conflict) return wait_for_step(ask);
+            refuse(ask->call, result.error());
+        });
+        return true;
+    }
+    if (layout.error().code != ErrorCode::conflict) return refuse(ask->call, layout.error()), true;
+    if (!expired) return false;
+    v1::CreateStepReply reply;
+    reply.set_wait(true);
+    ask->call.reply_with(reply);
+    return true;
+}
+
+v1::CreateStepReply Service::step_reply(JobId id, const Events& events) {
+    v1::CreateStepReply reply;
+    const auto model = engine_.model();
+    const auto& made_for = model->jobs.get(id.value);
+    for (const auto& event : events) {
+        const auto* started = std::get_if<StepStarted>(&event);
+        const auto* step = started != nullptr ? engine_.cluster().find_step(started->step) : nullptr;
+        if (step == nullptr || !made_for) continue;
+        step_to_wire(*model, *step, *reply.mutable_step());
+        layout_to_wire(*model, *step, *reply.mutable_layout());
+        job_to_wire(*model, *made_for, {}, *reply.mutable_job());
+        reply.set_kill_wait_s(model->directory->policies.kill_wait_s);
+        v1::StepCredential credential;
+        job_launch(*model, *made_for, *credential.mutable_job());
+        for (const auto& share : made_for->allocation->shares)
+            share_to_wire(*model, share, *credential.mutable_job()->add_shares());
+        *credential.mutable_step() = reply.step();
+        *credential.mutable_layout() = reply.layout();
+        credential.set_cpus_per_task(step->cpus_per_task);
+        const auto now = static_cast<std::int64_t>(::time(nullptr));
+        credential.set_issued(now);
+        credential.set_expires(now + credential_lifetime_s);
+        reply.set_credential(signed_credential(credential, hooks_.credential_key));
+    }
+    return reply;
 }
 
 void Service::finish_step(const Call& call) {

@@ -96,11 +96,9 @@ void add_identity(Builder& out, const v1::JobLaunch& launch, const NodeFacts& fa
     out.set("SLURM_JOB_NUM_NODES", std::max(launch.job().node_count(), 1U));
     out.set_if("SLURM_CLUSTER_NAME", facts.cluster);
     out.set("SLURMD_NODENAME", facts.node);
-    out.set_if("SLURM_JOB_GPUS", device_list(own_share(launch, facts)));
 }
 
 void add_place(Builder& out, const v1::JobLaunch& launch, const NodeFacts& facts) {
-    out.set("SLURM_JOB_NAME", launch.job().spec().name());
     out.set("SLURM_JOB_NODELIST", launch.job().node_list());
     out.set("SLURM_NODELIST", launch.job().node_list());
     out.set("SLURM_JOB_CPUS_PER_NODE", compress_counts(cpus_per_node(launch)));
@@ -110,9 +108,6 @@ void add_place(Builder& out, const v1::JobLaunch& launch, const NodeFacts& facts
     out.set_if("SLURM_JOB_ACCOUNT", launch.job().account());
     out.set_if("SLURM_JOB_QOS", launch.job().qos());
     out.set_if("SLURM_JOB_RESERVATION", launch.job().spec().reservation());
-    const auto& own = own_share(launch, facts);
-    if (const auto gpus = gres_count(own, "gpu"); gpus != 0) out.set("SLURM_GPUS_ON_NODE", gpus);
-    if (const auto shards = gres_count(own, "shard"); shards != 0) out.set("SLURM_SHARDS_ON_NODE", shards);
     if (launch.job().restarts() != 0) out.set("SLURM_RESTART_COUNT", launch.job().restarts());
 
     const auto first = facts.controllers.substr(0, facts.controllers.find(','));
@@ -121,6 +116,20 @@ void add_place(Builder& out, const v1::JobLaunch& launch, const NodeFacts& facts
         out.set("SLURM_WORKING_CLUSTER", fmt::format("{}:{}:9728:109", facts.cluster, first));
     out.set_if("SPUR_CONTROLLER_ADDR", facts.controllers);
     out.set_if("SPUR_CONF", facts.config_file);
+}
+
+// What of the node's devices the job or the step has.
+void add_devices(Builder& out, const v1::NodeShare& share) {
+    if (const auto gpus = gres_count(share, "gpu"); gpus != 0) out.set("SLURM_GPUS_ON_NODE", gpus);
+    if (const auto shards = gres_count(share, "shard"); shards != 0) out.set("SLURM_SHARDS_ON_NODE", shards);
+}
+
+// The step of the first range that has one: 2 of "0-4:2,9".
+std::string step_of(std::string_view array) {
+    const auto colon = array.find(':');
+    if (colon == std::string_view::npos) return "1";
+    array.remove_prefix(colon + 1);
+    return std::string{array.substr(0, array.find_first_not_of("0123456789"))};
 }
 
 void add_array(Builder& out, const v1::Job& job) {
@@ -132,7 +141,7 @@ void add_array(Builder& out, const v1::Job& job) {
     out.set("SLURM_ARRAY_TASK_COUNT", array->tasks.size());
     out.set("SLURM_ARRAY_TASK_MIN", *array->tasks.first());
     out.set("SLURM_ARRAY_TASK_MAX", *array->tasks.last());
-    out.set("SLURM_ARRAY_TASK_STEP", array->tasks.runs().front().step);
+    out.set("SLURM_ARRAY_TASK_STEP", step_of(job.spec().array()));
 }
 
 // What the user asked for; inside the job, srun takes these as its defaults.
@@ -167,6 +176,7 @@ void add_request(Builder& out, const v1::JobSpec& spec, const v1::JobLaunch& lau
     } else {
         out.set_if("SLURM_DISTRIBUTION", spec.distribution());
     }
+    if (spec.distribution().starts_with("arbitrary")) out.set_if("SLURM_ARBITRARY_NODELIST", spec.node_list());
 }
 
 // What a script of a heterogeneous job is told about each component, under both names that Slurm has had for them.
@@ -211,7 +221,7 @@ std::vector<std::uint32_t> step_tasks_per_node(const v1::StepCredential& credent
     return counts;
 }
 
-void add_step(Builder& out, const StepView& view) {
+void add_step(Builder& out, const StepView& view, const Given& given) {
     const auto& step = view.credential.step();
     const auto counts = step_tasks_per_node(view.credential);
     const auto& layout = view.credential.layout(view.node);
@@ -224,9 +234,12 @@ void add_step(Builder& out, const StepView& view) {
     out.set("SLURM_TASKS_PER_NODE", compress_counts(counts));
     // Over several components nodes and tasks are counted through.
     const auto& whole = view.launch;
-    out.set("SLURM_NNODES", whole.het_tasks() != 0 ? whole.het_nodes() : static_cast<std::uint32_t>(counts.size()));
-    out.set("SLURM_NTASKS", whole.het_tasks() != 0 ? whole.het_tasks() : step.tasks());
-    out.set("SLURM_NPROCS", whole.het_tasks() != 0 ? whole.het_tasks() : step.tasks());
+    const auto set_size = [&](std::string_view key, std::uint64_t value) {
+        if (!whole.preserve_size() || !given.has(key)) out.set(key, value);
+    };
+    set_size("SLURM_NNODES", whole.het_tasks() != 0 ? whole.het_nodes() : counts.size());
+    set_size("SLURM_NTASKS", whole.het_tasks() != 0 ? whole.het_tasks() : step.tasks());
+    set_size("SLURM_NPROCS", whole.het_tasks() != 0 ? whole.het_tasks() : step.tasks());
     out.set("SLURM_NODEID", whole.het_first_node() + static_cast<std::uint32_t>(view.node));
     out.set("SLURM_GTIDS", join({layout.tasks().begin(), layout.tasks().end()}));
 }
@@ -239,15 +252,16 @@ void add_launcher(Builder& out, const StepView& view) {
     out.set_if("SLURM_STEP_LAUNCHER_PORT", port);
 }
 
-// srun's defaults: block where nodes get several tasks, cyclic where they get one.
-void add_distribution(Builder& out, const StepView& view, const Given& given) {
-    const auto& step = view.credential.step();
-    const bool matters = step.tasks() > 1 || view.credential.job().job().node_count() > 1;
-    if (given.has("SLURM_DISTRIBUTION") || !matters) return;
-    const bool several = step.tasks() > static_cast<std::uint32_t>(view.credential.layout_size());
-    out.set("SLURM_DISTRIBUTION", !step.distribution().empty() ? lower(step.distribution())
-                                  : several                    ? "block"
-                                                               : "cyclic");
+bool has_devices(const v1::NodeShare& share) {
+    return gres_count(share, "gpu") != 0 || gres_count(share, "shard") != 0;
+}
+
+// What a batch script was told about its devices: a step has its own, or none.
+bool names_device(std::string_view variable) {
+    static constexpr std::string_view names[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
+                                                 "ZE_AFFINITY_MASK",     "SLURM_STEP_GPUS",      "SLURM_GPUS_ON_NODE",
+                                                 "SLURM_SHARDS_ON_NODE"};
+    return std::ranges::find(names, variable.substr(0, variable.find('='))) != std::end(names);
 }
 
 }  // namespace
@@ -268,7 +282,8 @@ std::vector<std::uint32_t> tasks_per_node(const v1::JobLaunch& job) {
     const auto& spec = job.job().spec();
     std::vector<std::uint32_t> given;
     for (const auto& share : job.shares()) given.push_back(share.tasks());
-    if (!given.empty() && std::ranges::all_of(given, [](auto tasks) { return tasks != 0; })) return given;
+    const bool asked = spec.has_tasks() || spec.has_tasks_per_node() || spec.has_tasks_per_gpu();
+    if (asked && !given.empty() && std::ranges::all_of(given, [](auto tasks) { return tasks != 0; })) return given;
 
     auto room = cpus_per_node(job);
     const auto each = spec.has_cpus_per_task() ? std::max(spec.cpus_per_task(), 1U) : 1U;
@@ -294,6 +309,9 @@ Variables batch_environment(const v1::LaunchBatch& batch, const NodeFacts& facts
     if (!given.has("TMPDIR")) out.set("TMPDIR", "/tmp");
     add_identity(out, launch, facts);
     add_place(out, launch, facts);
+    out.set("SLURM_JOB_NAME", launch.job().spec().name());
+    out.set_if("SLURM_JOB_GPUS", device_list(own_share(launch, facts)));
+    add_devices(out, own_share(launch, facts));
     add_request(out, launch.job().spec(), launch);
     add_array(out, launch.job());
     add_components(out, launch);
@@ -314,26 +332,30 @@ Variables batch_environment(const v1::LaunchBatch& batch, const NodeFacts& facts
 Variables step_environment(const StepView& view, const NodeFacts& facts, const Variables& gpu) {
     const auto& launch = view.credential.job();
     const Given given{view.launch.environment()};
+    const bool own_job = launch.job().spec().kind() == v1::JobSpec::STEP_ALLOCATION;  // srun's, for this step
     Builder out;
-    out.add({view.launch.environment().begin(), view.launch.environment().end()});
+    const bool job_has_devices = has_devices(own_share(launch, facts));
+    for (const auto& variable : view.launch.environment())
+        if (!job_has_devices || !names_device(variable)) out.add({variable});
     if (!given.has("TMPDIR")) out.set("TMPDIR", "/tmp");
     if (!given.has("SLURM_SUBMIT_DIR")) out.set("SLURM_SUBMIT_DIR", view.launch.work_dir());
     if (!given.has("SLURM_SUBMIT_HOST")) out.set_if("SLURM_SUBMIT_HOST", launch.job().spec().alloc_node());
     if (!given.has("SRUN_DEBUG")) out.set("SRUN_DEBUG", 3);
     add_identity(out, launch, facts);
     add_place(out, launch, facts);
+    if (own_job || !given.has("SLURM_JOB_NAME")) out.set("SLURM_JOB_NAME", launch.job().spec().name());
+    if (!own_job) out.set_if("SLURM_JOB_GPUS", device_list(own_share(launch, facts)));
     add_array(out, launch.job());
-    add_step(out, view);
+    add_step(out, view, given);
     add_launcher(out, view);
-    add_distribution(out, view, given);
     out.set("SLURM_UMASK", fmt::format("{:04o}", view.umask));
     if (view.launch.label()) out.set("SLURM_LABELIO", 1);
-    if (launch.job().spec().kind() != v1::JobSpec::STEP_ALLOCATION)
-        out.set("SLURM_JOB_CPUS_PER_NODE_PACK_GROUP_0", compress_counts(cpus_per_node(launch)));
+    if (!own_job) out.set("SLURM_JOB_CPUS_PER_NODE_PACK_GROUP_0", compress_counts(cpus_per_node(launch)));
     for (const auto& share : view.credential.step().shares()) {
         if (share.node() != view.credential.layout(view.node).node()) continue;
         out.set("SLURM_CPUS_ON_NODE", share.cpus());
         out.set_if("SLURM_STEP_GPUS", device_list(share));
+        add_devices(out, share);
     }
     out.add(gpu);
     return out.take();
@@ -348,7 +370,9 @@ Variables script_environment(const v1::JobLaunch& launch, const NodeFacts& facts
     Builder out;
     out.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     add_identity(out, launch, facts);
+    out.set_if("SLURM_JOB_GPUS", device_list(own_share(launch, facts)));
     out.set("SLURM_UID", launch.uid());
+    out.set("SLURM_JOB_NTASKS", std::max(launch.job().task_count(), 1U));
     out.set("SLURM_NODELIST", launch.job().node_list());
     out.set("SLURM_JOB_CPUS_PER_NODE", compress_counts(cpus_per_node(launch)));
     out.set("SLURM_JOB_RESTART_COUNT", launch.job().restarts());

@@ -27,6 +27,7 @@ public:
     virtual void output(const step::Chunk& chunk) = 0;
     virtual void input_taken(std::uint64_t bytes) = 0;
     virtual void task_exited(const step::TaskExit& task) = 0;
+    virtual void aborted() = 0;                           // somebody is ending the step
     virtual void ended(std::uint32_t status) = 0;         // the last call, or
     virtual void failed(const std::string& error) = 0;    // this one
     [[nodiscard]] virtual bool is_congested() const = 0;  // hold the output back until it asks for more
@@ -60,7 +61,9 @@ struct JobRun {
     std::map<std::uint32_t, StepRun> steps;
     std::set<std::uint32_t> seen_steps;  // a credential starts its step once
     std::optional<v1::EndJob> ending;
+    bool prolog_failed{false};
     bool epilog_done{false};
+    std::string epilog_error;                         // what went wrong with it
     bool unknown_to_controller{false};                // end it and tell nobody
     std::uint64_t done_report{0}, failure_report{0};  // not acknowledged yet; 0: none
 

@@ -39,7 +39,9 @@ step::EndOrder end_order(const v1::EndJob& order) {
         end.because = "DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS";
     else if (state == "PENDING" || state == "REQUEUED")
         end.because = "DUE TO JOB REQUEUE";
-    end.tell = !end.because.empty() || state == "CANCELLED" || order.why() == "CANCELLED";
+    else if (state == "FAILED")
+        end.because = "FAILED (non-zero exit code or other failure mode)";
+    end.tell = !state.empty();
     end.has_wait = order.grace_s() != 0;
     end.wait_s = order.grace_s();
     return end;
@@ -171,6 +173,7 @@ void NodeJobs::prolog_ended(const JobKey& key, const std::string& error) {
     if (error.empty()) return open_gate(*job);
     log::error("{}: {}", name(key), error);
     job->batch.reset();
+    job->prolog_failed = true;
     const auto waiting = std::exchange(job->waiting, {});
     report_failure(*job, v1::StepReport::PROLOG_FAILED, error);
     for (const auto& step : waiting) step(*job);
@@ -239,33 +242,35 @@ void NodeJobs::check_end(JobRun& job) {
         return report_done(job);
     const auto pid = start_script(script, script_variables(job, "epilog_slurmd"));
     if (!pid) {
-        log::error("{}: {}", name(job.key), pid.error().text);
-        return epilog_ended(job.key);
+        return epilog_ended(job.key, pid.error().text);
     }
     watch_child(loop_, *pid, [this, key = job.key, script](int status) {
-        if (status != 0) log::error("{}: epilog {} {}", name(key), script, describe_status(status));
-        epilog_ended(key);
+        epilog_ended(key, status == 0 ? std::string{} : fmt::format("epilog {} {}", script, describe_status(status)));
     });
 }
 
-void NodeJobs::epilog_ended(const JobKey& key) {
+void NodeJobs::epilog_ended(const JobKey& key, const std::string& error) {
+    if (!error.empty()) log::error("{}: {}", name(key), error);
     auto* const job = find(key.first, key.second);
     if (job == nullptr) return;
     job->epilog_done = true;
+    job->epilog_error = error;
     store_.note_epilog_done(job->directory);
     report_done(*job);
 }
 
 void NodeJobs::report_done(JobRun& job) {
     job.phase = JobRun::Phase::done;
-    if (!job.unknown_to_controller)
-        job.done_report =
-            reports_.add(report_for(job, step::extern_step, v1::StepReport::EPILOG_DONE), [this, key = job.key] {
-                auto* const heard = find(key.first, key.second);
-                if (heard == nullptr) return;
-                heard->done_report = 0;
-                settle(*heard);
-            });
+    if (!job.unknown_to_controller) {
+        auto report = report_for(job, step::extern_step, v1::StepReport::EPILOG_DONE);
+        report.set_error(job.epilog_error);
+        job.done_report = reports_.add(std::move(report), [this, key = job.key] {
+            auto* const heard = find(key.first, key.second);
+            if (heard == nullptr) return;
+            heard->done_report = 0;
+            settle(*heard);
+        });
+    }
     settle(job);
 }
 

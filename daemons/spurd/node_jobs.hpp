@@ -70,7 +70,7 @@ private:
     void report_failure(JobRun& job, v1::StepReport::Kind kind, const std::string& error);
     void end_steps(JobRun& job);
     void check_end(JobRun& job);
-    void epilog_ended(const JobKey& key);
+    void epilog_ended(const JobKey& key, const std::string& error);
     void report_done(JobRun& job);
     void settle(JobRun& job);
     void remove(const JobKey& key);

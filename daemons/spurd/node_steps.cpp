@@ -23,9 +23,11 @@ v1::StepReport report_of(const step::StepResult& result) {
     report.set_attempt(result.attempt);
     report.set_step_id(result.step);
     // A step that could not be launched ends like any other; only a batch script takes its job with it.
-    const bool batch_failed = result.launch_failed && result.step == step::batch_step;
+    // A script whose files cannot be opened fails where it is: on another node they would be missing too.
+    const bool batch_failed = result.launch_failed && !result.user_error && result.step == step::batch_step;
     report.set_kind(batch_failed ? v1::StepReport::LAUNCH_FAILED : v1::StepReport::FINISHED);
-    report.set_exit_status(result.launch_failed && !batch_failed ? 1 << 8 : result.status);
+    const bool step_failed = result.launch_failed && result.step != step::batch_step;
+    report.set_exit_status(step_failed ? 1 << 8 : result.status);
     report.set_error(result.error);
     report.set_oom(result.oom);
     report.set_timed_out(result.timed_out);
@@ -72,6 +74,7 @@ void NodeJobs::run_step(StepRequest request) {
 
 void NodeJobs::start_step(JobRun& job, StepRequest& request) {
     const auto id = request.credential.step().step_id();
+    if (job.prolog_failed) return request.client->failed("Job prolog failed");
     if (job.ending || job.failure_report != 0 || job.phase != JobRun::Phase::running)
         return request.client->failed(fmt::format("job {} is ending on node {}", job.key.first, setup_.facts.node));
     if (!job.seen_steps.insert(id).second)
@@ -148,6 +151,9 @@ void NodeJobs::take_frame(const JobKey& key, std::uint32_t id, const step::Frame
             if (const auto exited = step::decode_task_exit(frame.payload); exited && step.client)
                 step.client->task_exited(*exited);
             break;
+        case step::FrameType::aborted:
+            if (step.client) step.client->aborted();
+            break;
         case step::FrameType::finished:
             if (const auto result = step::decode_result(frame.payload)) step_ended(*job, step, *result);
             break;
@@ -196,7 +202,7 @@ void NodeJobs::step_ended(JobRun& job, StepRun& step, const step::StepResult& re
     }
     if (!job.unknown_to_controller) {
         auto report = report_of(result);
-        if (!result.launch_failed && ends_job_here(job, step)) {
+        if (report.kind() == v1::StepReport::FINISHED && ends_job_here(job, step)) {
             report.set_node_done(true);
             job.phase = JobRun::Phase::done;
         }

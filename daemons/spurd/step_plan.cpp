@@ -1,5 +1,6 @@
 #include "daemons/spurd/step_plan.hpp"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -286,6 +287,10 @@ Result<step::StepSpec> plan_step(const StepView& view, const NodeSetup& setup, c
     spec.rows = view.launch.window().rows();
     spec.columns = view.launch.window().columns();
     spec.unbuffered = view.launch.unbuffered();
+    spec.tells = view.node == 0;
+    if (view.launch.label())
+        spec.label_width =
+            static_cast<std::uint32_t>(fmt::formatted_size("{}", std::max(view.credential.step().tasks(), 1U) - 1));
     spec.user_task_prolog = view.launch.task_prolog();
     spec.user_task_epilog = view.launch.task_epilog();
     spec.argv.assign(view.launch.argv().begin(), view.launch.argv().end());
@@ -295,8 +300,8 @@ Result<step::StepSpec> plan_step(const StepView& view, const NodeSetup& setup, c
         if (whole.node() == setup.facts.node) spec.job_memory_mib = whole.memory_mib();
     const auto limit = view.credential.step().time_limit_min();
     if (limit != 0 && limit != 0xffffffff) {
-        const auto own_end = view.credential.issued() + std::int64_t{limit} * 60;
-        spec.end_time = spec.end_time == 0 ? own_end : std::min(spec.end_time, own_end);
+        spec.own_end_time = view.credential.issued() + std::int64_t{limit} * 60;
+        if (spec.end_time == 0 || spec.own_end_time < spec.end_time) spec.end_time = spec.own_end_time;
     }
 
     const auto gpus = setup.gpus.bind(gpu_indexes(*share));

@@ -56,6 +56,11 @@ public:
         message.mutable_exited()->set_oom(task.oom);
         session.send_message(message);
     }
+    void aborted() override {
+        v1::StepOutput message;
+        message.mutable_aborted();
+        session.send_message(message);
+    }
     void ended(std::uint32_t status) override {
         v1::StepOutput message;
         message.mutable_end()->set_exit_status(status);

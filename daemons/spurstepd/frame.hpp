@@ -29,6 +29,7 @@ enum class FrameType : std::uint8_t {
     task_exit,    // TaskExit
     finished,     // StepResult, the last frame
     log,          // text for spurd's log: level digit and line
+    aborted,      // no payload: the tasks are being ended, and not because srun asked for it
 };
 
 struct Frame {

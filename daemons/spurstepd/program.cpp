@@ -183,8 +183,9 @@ std::string missing_interpreter(const std::string& file) {
     _exit(error);
 }
 
-// Runs a task prolog in the task's own process, its output caught.
-void run_prolog(const std::string& script, Environment& environment) {
+// Runs a task prolog in the task's own process, its output caught. Should it fail, there is no task: it ends with the
+// prolog's exit code.
+void run_prolog(const std::string& script, const char* name, Environment& environment) {
     int ends[2];
     if (script.empty() || pipe2(ends, O_CLOEXEC) != 0) return;
     const auto child = fork();
@@ -202,7 +203,11 @@ void run_prolog(const std::string& script, Environment& environment) {
     close(ends[0]);
     int status{};
     waitpid(child, &status, 0);
-    if (status != 0) complain("task prolog " + script + " failed, status " + std::to_string(status));
+    if (status != 0) {
+        const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+        complain(std::string{name} + " failed status=" + std::to_string(code));
+        _exit(code);
+    }
     const auto printed = apply_prolog_output(output, environment);
     [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, printed.data(), printed.size());
 }
@@ -223,7 +228,8 @@ void run_prolog(const std::string& script, Environment& environment) {
     go_to(spec.work_dir.empty() ? "/" : spec.work_dir);
     auto environment = program.environment;
     environment.set("SLURM_TASK_PID", std::to_string(getpid()));
-    for (const auto& script : program.prologs) run_prolog(script, environment);
+    run_prolog(program.prolog, "TaskProlog", environment);
+    run_prolog(program.user_prolog, "--task-prolog", environment);
     exec_or_complain(program.argv, environment);
 }
 

@@ -17,10 +17,10 @@ struct Program {
     std::vector<std::string> argv;  // the first is looked up in the environment's PATH if it has no slash
     Environment environment;
     int in{-1}, out{-1}, err{-1};
-    bool terminal{false};              // `in` is one: the program leads a session on it
-    std::string cpu_list;              // empty: leave
-    std::string bind_label;            // "n1, task  0  0": tell on stderr what it was bound to; empty: do not
-    std::vector<std::string> prologs;  // scripts run first, as the user; they may change the environment
+    bool terminal{false};             // `in` is one: the program leads a session on it
+    std::string cpu_list;             // empty: leave
+    std::string bind_label;           // "n1, task  0  0": tell on stderr what it was bound to; empty: do not
+    std::string prolog, user_prolog;  // run first, as the user; they may change the environment, and end it all
 };
 
 // Forks. The child reports what keeps it from running the program on its stderr, in Slurm's words, and exits with the

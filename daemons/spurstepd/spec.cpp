@@ -190,6 +190,18 @@ bool take(const Field& field, StepSpec& spec) {
         case 36:
             spec.device_deny.emplace_back(field.text);
             break;
+        case 37:
+            spec.bind_verbose = field.number != 0;
+            break;
+        case 38:
+            spec.own_end_time = static_cast<std::int64_t>(field.number);
+            break;
+        case 39:
+            spec.tells = field.number == 0;
+            break;
+        case 40:
+            spec.label_width = narrow(field);
+            break;
         default:
             break;
     }
@@ -237,6 +249,9 @@ std::string encode(const StepSpec& spec) {
     for (const auto& device : spec.device_allow) out.item(35, device);
     for (const auto& device : spec.device_deny) out.item(36, device);
     out.number(37, spec.bind_verbose);
+    out.number(38, static_cast<std::uint64_t>(spec.own_end_time));
+    out.number(39, !spec.tells);
+    out.number(40, spec.label_width);
     return out.take();
 }
 
@@ -265,6 +280,7 @@ std::string encode(const StepResult& result) {
     out.number(12, result.usage.max_rss_kib);
     out.number(13, result.usage.read_bytes);
     out.number(14, result.usage.write_bytes);
+    out.number(15, result.user_error);
     return std::string{result_magic} + out.take() + "\n";  // the last byte tells a whole file from a torn one
 }
 
@@ -318,6 +334,9 @@ std::optional<StepResult> decode_result(std::string_view bytes) {
                 break;
             case 14:
                 result.usage.write_bytes = field->number;
+                break;
+            case 15:
+                result.user_error = field->number != 0;
                 break;
             default:
                 break;

@@ -50,12 +50,15 @@ struct StepSpec {
     bool append{false};  // to files, instead of truncating them
     bool pty{false};     // task 0 of the step gets a terminal
     std::uint32_t rows{}, columns{};
-    bool unbuffered{false};  // lines are not held back until they are whole
+    bool unbuffered{false};        // lines are not held back until they are whole
+    std::uint32_t label_width{0};  // lines in files begin with the task's number, so wide; 0: they do not
 
     std::int64_t end_time{};  // unix seconds; 0: none
     std::uint32_t kill_wait_s{30};
     std::uint32_t warn_signal{}, warn_before_s{};  // sent so long before end_time; 0: none
     bool warn_batch_only{false};                   // to the batch shell alone
+    std::int64_t own_end_time{};                   // srun --time: end_time is not beyond it; 0: none
+    bool tells{true};                              // of its end, on stderr: one node does so for the step
 
     std::uint32_t cpus{};
     std::uint64_t memory_mib{};      // the step's; 0: no limit
@@ -84,6 +87,7 @@ struct StepResult {
     std::uint32_t job{}, attempt{}, step{};
     std::uint32_t status{};     // wait status: the highest of its tasks
     bool launch_failed{false};  // nothing was run; `error` says why
+    bool user_error{false};     // ... and it is the job's doing: a file of its own that cannot be opened
     bool oom{false};
     bool timed_out{false};
     std::int64_t time{};

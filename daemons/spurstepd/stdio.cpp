@@ -59,7 +59,8 @@ void make_raw(int terminal) {
 Result<void> open_out(const StepSpec& spec, const TaskSpec& task, OutputFiles& files, TaskStreams& streams) {
     if (!task.std_out.empty()) {
         SPUR_TRY(streams.out_fd, files.open(task.std_out, "stdout"));
-        return {};
+        if (spec.label_width == 0) return {};
+        streams.out_file = streams.out_fd;
     }
     if (spec.unbuffered) {
         SPUR_CHECK(open_terminal(spec, streams.from_out, streams.task_out));
@@ -71,10 +72,11 @@ Result<void> open_out(const StepSpec& spec, const TaskSpec& task, OutputFiles& f
     return {};
 }
 
-Result<void> open_err(const TaskSpec& task, OutputFiles& files, TaskStreams& streams) {
+Result<void> open_err(const StepSpec& spec, const TaskSpec& task, OutputFiles& files, TaskStreams& streams) {
     if (!task.std_err.empty()) {
         SPUR_TRY(streams.err_fd, files.open(task.std_err, "stderr"));
-        return {};
+        if (spec.label_width == 0) return {};
+        streams.err_file = streams.err_fd;
     }
     SPUR_CHECK(open_pipe(streams.from_err, streams.task_err));
     streams.err_fd = streams.task_err.get();
@@ -126,7 +128,7 @@ Result<TaskStreams> open_streams(const StepSpec& spec, const TaskSpec& task, Out
     }
     streams.in_fd = streams.task_in.get();
     SPUR_CHECK(open_out(spec, task, files, streams));
-    SPUR_CHECK(open_err(task, files, streams));
+    SPUR_CHECK(open_err(spec, task, files, streams));
     if (streams.from_out) do_not_block(streams.from_out.get());
     if (streams.from_err) do_not_block(streams.from_err.get());
     return streams;

@@ -49,6 +49,7 @@ struct TaskStreams {
     bool terminal{false};
 
     Descriptor to_task, from_out, from_err;  // with a terminal, to_task is a duplicate of from_out
+    int out_file{-1}, err_file{-1};          // labelled: what arrives is written there, not sent on
 
     void close_task_ends();
 };

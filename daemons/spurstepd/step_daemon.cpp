@@ -50,9 +50,11 @@ StepDaemon::StepDaemon(StepSpec spec, FrameSocket connection, const CgroupPlugin
 void StepDaemon::run() {
     greet();
     auto ready = prepare();
+    const bool prepared = ready.has_value();
     if (ready) ready = launch();
     if (!ready) {
         result_.launch_failed = true;
+        result_.user_error = prepared && ready.error().code == ErrorCode::not_found;
         result_.status = launch_failed_status;
         result_.error = ready.error().text;
         containment_.signal_all(SIGKILL);
@@ -118,13 +120,16 @@ Result<void> StepDaemon::start_task(Task& task, const Environment& environment) 
     program.terminal = streams.terminal;
     program.cpu_list = spec.cpu_list;
     if (spec_.bind_verbose) program.bind_label = fmt::format("{}, task {:2} {:2}", spec_.node, task.id, task.index);
-    program.prologs = {spec_.task_prolog, spec_.user_task_prolog};
+    program.prolog = spec_.task_prolog;
+    program.user_prolog = spec_.user_task_prolog;
     SPUR_TRY(task.pid, start(program, spec_, containment_));
     task.state = Task::State::running;
 
     streams.close_task_ends();
     const bool whole_lines = !spec_.unbuffered && !streams.terminal;
     if (streams.terminal) task.terminal = streams.from_out.get();
+    task.out_file = streams.out_file;
+    task.err_file = streams.err_file;
     task.input.open(std::move(streams.to_task), streams.terminal);
     task.output.open(std::move(streams.from_out), whole_lines);
     task.error.open(std::move(streams.from_err), whole_lines);
@@ -212,8 +217,8 @@ void StepDaemon::add_streams(std::vector<pollfd>& waits, std::vector<std::pair<T
     };
     const bool forwards = discards_ || (connection_.is_open() && connection_.unsent() < output_backlog);
     for (auto& task : tasks_) {
-        if (forwards && task.output.is_open()) add(task, 1, task.output.fd(), POLLIN);
-        if (forwards && task.error.is_open()) add(task, 2, task.error.fd(), POLLIN);
+        if ((forwards || task.out_file >= 0) && task.output.is_open()) add(task, 1, task.output.fd(), POLLIN);
+        if ((forwards || task.err_file >= 0) && task.error.is_open()) add(task, 2, task.error.fd(), POLLIN);
         if (task.input.is_waiting()) add(task, 0, task.input.fd(), POLLOUT);
     }
 }
@@ -256,6 +261,7 @@ void StepDaemon::reap() {
         if (task == tasks_.end() || task->state == Task::State::done) continue;
         if (task->state == Task::State::epilog) {
             task->state = Task::State::done;
+            if (status != 0) say(*task, "--task-epilog failed status=" + std::to_string(status));
             continue;
         }
         task->status = static_cast<std::uint32_t>(status);
@@ -281,7 +287,9 @@ void StepDaemon::check_time() {
     if (spec_.end_time == 0 || suspended_ || kill_at_) return;
     const auto wall = unix_now();
     if (spec_.warn_signal != 0 && !warned_ && wall >= spec_.end_time - spec_.warn_before_s) warn_tasks();
-    if (wall >= spec_.end_time) end(EndOrder{.tell = true, .because = "DUE TO TIME LIMIT", .timed_out = true});
+    if (wall < spec_.end_time) return;
+    if (spec_.end_time != spec_.own_end_time) send(FrameType::aborted, "");
+    end(EndOrder{.tell = true, .because = "DUE TO TIME LIMIT", .timed_out = true});
 }
 
 // ---- finishing -----------------------------------------------------------------------------------------------------

@@ -60,6 +60,7 @@ private:
     void drop_connection();
     void send(FrameType type, const std::string& payload);
     void forward(const Task& task, bool error_stream, std::string_view data, bool eof);
+    void write_labelled(const Task& task, int file, std::string_view lines) const;
     void log(char level, const std::string& text);
 
     // what it is told to do
@@ -71,6 +72,7 @@ private:
     void take_input(const Chunk& chunk);
     void resize(const WindowSize& size);
     void tell(std::string_view because);
+    void say(const Task& task, const std::string& text);
     void warn_tasks();
 
     StepSpec spec_;

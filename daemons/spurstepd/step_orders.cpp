@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 
@@ -84,7 +85,26 @@ void StepDaemon::send(FrameType type, const std::string& payload) {
     if (connection_.is_open() && !connection_.send(type, payload)) drop_connection();
 }
 
+// "3: a line", one write for all of them.
+void StepDaemon::write_labelled(const Task& task, int file, std::string_view lines) const {
+    auto number = std::to_string(task.id);
+    number.insert(0, spec_.label_width - std::min<std::size_t>(number.size(), spec_.label_width), ' ');
+    std::string text;
+    while (!lines.empty()) {
+        const auto end = std::min(lines.find('\n'), lines.size());
+        text.append(number).append(": ").append(lines.substr(0, end)).append("\n");
+        lines.remove_prefix(std::min(end + 1, lines.size()));
+    }
+    for (std::string_view left{text}; !left.empty();) {
+        const auto count = write(file, left.data(), left.size());
+        if (count < 0 && errno != EINTR) return;
+        if (count > 0) left.remove_prefix(static_cast<std::size_t>(count));
+    }
+}
+
 void StepDaemon::forward(const Task& task, bool error_stream, std::string_view data, bool eof) {
+    if (const int file = error_stream ? task.err_file : task.out_file; file >= 0)
+        return write_labelled(task, file, data);
     if (discards_ || (data.empty() && !eof)) return;
     send(FrameType::output, encode(Chunk{task.id, error_stream, eof, data}));
 }
@@ -97,7 +117,10 @@ void StepDaemon::obey(const Frame& frame) {
             if (const auto order = decode_signal(frame.payload)) signal_step(*order);
             break;
         case FrameType::end:
-            if (const auto order = decode_end(frame.payload)) end(*order);
+            if (const auto order = decode_end(frame.payload)) {
+                if (!spec_.is_batch() && !kill_at_) send(FrameType::aborted, "");
+                end(*order);
+            }
             break;
         case FrameType::suspend:
             suspend();
@@ -127,6 +150,8 @@ void StepDaemon::obey(const Frame& frame) {
 void StepDaemon::signal_step(const SignalOrder& order) {
     const auto number = static_cast<int>(order.signal);
     if (number < 0 || number >= NSIG) return;
+    if (number == SIGKILL && !spec_.is_batch()) send(FrameType::aborted, "");
+    if (number == SIGKILL || number == SIGTERM) tell({});
     if (order.target == SignalOrder::Target::everything) return containment_.signal_all(number);
     for (const auto& task : tasks_) {
         if (task.state != Task::State::running) continue;
@@ -152,19 +177,21 @@ void StepDaemon::end(const EndOrder& order) {
 }
 
 void StepDaemon::tell(std::string_view because) {
-    if (told_ || all_tasks_done()) return;
+    if (told_ || !spec_.tells || all_tasks_done()) return;
     told_ = true;
-    auto line =
-        std::string{"slurmstepd: error: *** "} + (spec_.is_batch() ? "JOB " : "STEP ") + std::to_string(spec_.job);
+    auto line = std::string{"*** "} + (spec_.is_batch() ? "JOB " : "STEP ") + std::to_string(spec_.job);
     if (!spec_.is_batch()) line.append(".").append(step_name(spec_.step));
-    line.append(" ON ").append(spec_.node).append(" CANCELLED AT ").append(local_time());
+    line.append(" ON ").append(spec_.node);
+    if (!because.starts_with("FAILED")) line.append(" CANCELLED AT ").append(local_time());
     if (!because.empty()) line.append(" ").append(because);
-    line.append(" ***\n");
-    if (notice_fd_ >= 0) {
-        [[maybe_unused]] const auto written = write(notice_fd_, line.data(), line.size());
-    } else if (!tasks_.empty()) {
-        forward(tasks_.front(), true, line, false);
-    }
+    if (!tasks_.empty()) say(tasks_.front(), line.append(" ***"));
+}
+
+// On the task's stderr, or in the file that has it.
+void StepDaemon::say(const Task& task, const std::string& text) {
+    const auto line = "slurmstepd: error: " + text + "\n";
+    if (notice_fd_ < 0) return forward(task, true, line, false);
+    [[maybe_unused]] const auto written = write(notice_fd_, line.data(), line.size());
 }
 
 void StepDaemon::suspend() {
@@ -181,10 +208,14 @@ void StepDaemon::resume() {
     stop_at_.reset();
     containment_.stop_all(false);
     containment_.signal_all(SIGCONT);
-    if (spec_.end_time != 0) spec_.end_time += unix_now() - suspended_since_;
+    const auto lost = unix_now() - suspended_since_;
+    if (spec_.end_time != 0) spec_.end_time += lost;
+    if (spec_.own_end_time != 0) spec_.own_end_time += lost;
 }
 
 void StepDaemon::set_limit(std::int64_t end_time) {
+    const auto own = spec_.own_end_time;
+    if (own != 0 && (end_time == 0 || own < end_time)) end_time = own;
     spec_.end_time = end_time;
     if (end_time == 0 || unix_now() < end_time - spec_.warn_before_s) warned_ = false;
 }

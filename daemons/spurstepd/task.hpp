@@ -66,7 +66,8 @@ struct Task {
     std::uint32_t status{};
     InputStream input;
     OutputStream output, error;
-    int terminal{-1};  // our end, while the task has one
+    int out_file{-1}, err_file{-1};  // where what they bring is written, labelled; -1: it is sent on
+    int terminal{-1};                // our end, while the task has one
 };
 
 }  // namespace spur::step

@@ -62,13 +62,13 @@ TEST_F(AgentBatch, AMissingDirectoryIsToldAndTmpIsUsed) {
               "instead\n/tmp\n");
 }
 
-TEST_F(AgentBatch, OutputThatCannotBeOpenedFailsTheLaunch) {
+TEST_F(AgentBatch, OutputThatCannotBeOpenedFailsTheJobAndNotTheLaunch) {
     start_spurd();
     ASSERT_TRUE(joined());
     auto order = batch(10, "true");
     order.mutable_job()->set_std_out("/no/such/place/out");
     launch(order);
-    const auto report = controller.wait_report(10, v1::StepReport::LAUNCH_FAILED);
+    const auto report = controller.wait_report(10, v1::StepReport::FINISHED);
     ASSERT_TRUE(report);
     EXPECT_EQ(report->exit_status(), 53u);
     EXPECT_EQ(report->error(), "Could not open stdout file /no/such/place/out: No such file or directory");
@@ -247,6 +247,29 @@ TEST_F(AgentBatch, TaskPrologChangesTheEnvironment) {
     order.add_environment("GONE=here");
     ASSERT_TRUE(run(order));
     EXPECT_EQ(file("out.24"), "from the prolog\nhello--\n");
+}
+
+TEST_F(AgentBatch, WithoutItsTaskPrologThereIsNoTask) {
+    std::ofstream{root / "tp.sh"} << "#!/bin/sh\nexit 7\n";
+    fs::permissions(root / "tp.sh", fs::perms{0755});
+    controller.policy.set_task_prolog(root / "tp.sh");
+    start_spurd();
+    ASSERT_TRUE(joined());
+    const auto report = run(batch(27, "echo ran"));
+    ASSERT_TRUE(report);
+    EXPECT_EQ(report->exit_status(), 7U << 8);
+    EXPECT_EQ(file("out.27"), "slurmstepd: error: TaskProlog failed status=7\n");
+}
+
+TEST_F(AgentBatch, AFailedEpilogIsReportedAsSuch) {
+    controller.policy.set_epilog("/bin/false");
+    start_spurd();
+    ASSERT_TRUE(joined());
+    ASSERT_TRUE(run(batch(28, "true")));
+    end(28);
+    const auto report = controller.wait_report(28, v1::StepReport::EPILOG_DONE, extern_step);
+    ASSERT_TRUE(report);
+    EXPECT_EQ(report->error(), "epilog /bin/false exited with 1");
 }
 
 TEST_F(AgentBatch, EndingAnUnknownJobIsAnsweredAsDone) {

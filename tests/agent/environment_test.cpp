@@ -238,7 +238,8 @@ TEST(AgentEnvironment, AStepOnTwoNodesSeesWhatSlurmSets) {
     v1::StepLaunch launch;
     launch.set_work_dir("/tmp/orenv");
     launch.set_label(true);
-    for (const auto* variable : {"HOME=/root", "SLURM_CPUS_PER_TASK=2", "SLURM_SUBMIT_DIR=/tmp/orenv"})
+    for (const auto* variable :
+         {"HOME=/root", "SLURM_CPUS_PER_TASK=2", "SLURM_DISTRIBUTION=block", "SLURM_SUBMIT_DIR=/tmp/orenv"})
         launch.add_environment(variable);
 
     const NodeFacts second{"n2", "bench", "127.0.0.1:27100", ""};
@@ -289,6 +290,86 @@ TEST(AgentEnvironment, AStepOnTwoNodesSeesWhatSlurmSets) {
                                                   {"SLURM_WORKING_CLUSTER", "bench:127.0.0.1:27100:9728:109"},
                                                   {"SRUN_DEBUG", "3"},
                                                   {"TMPDIR", "/tmp"}}));
+}
+
+// What a job with two GPUs runs as a step with one of them, or with none.
+v1::StepCredential step_in_a_gpu_job(std::uint32_t gpus) {
+    const auto with = [](std::uint32_t count) {
+        auto node = share("n1", 1);
+        if (count == 0) return node;
+        auto& gres = *node.add_gres();
+        gres.set_name("gpu");
+        gres.set_count(count);
+        for (std::uint32_t index = 0; index < count; ++index) gres.add_index(index);
+        return node;
+    };
+    v1::StepCredential credential;
+    *credential.mutable_job() = job(5, {with(2)}, "n1");
+    auto& step = *credential.mutable_step();
+    step.set_tasks(1);
+    step.set_node_list("n1");
+    *step.add_shares() = with(gpus);
+    credential.add_layout()->set_node("n1");
+    credential.mutable_layout(0)->add_tasks(0);
+    return credential;
+}
+
+TEST(AgentEnvironment, AStepIsToldOfItsOwnDevicesOnly) {
+    v1::StepLaunch launch;
+    for (const auto* variable : {"CUDA_VISIBLE_DEVICES=0,1", "SLURM_GPUS_ON_NODE=2", "SLURM_JOB_NAME=mine"})
+        launch.add_environment(variable);
+    const auto one = step_in_a_gpu_job(1), none = step_in_a_gpu_job(0);
+    const auto with = as_map(step_environment({one, launch, 0, "", 022}, facts, {"CUDA_VISIBLE_DEVICES=0"}));
+    EXPECT_EQ(with.at("CUDA_VISIBLE_DEVICES"), "0");
+    EXPECT_EQ(with.at("SLURM_GPUS_ON_NODE"), "1");
+    EXPECT_EQ(with.at("SLURM_STEP_GPUS"), "0");
+    EXPECT_EQ(with.at("SLURM_JOB_GPUS"), "0,1");
+    EXPECT_EQ(with.at("SLURM_JOB_NAME"), "mine");
+    const auto without = as_map(step_environment({none, launch, 0, "", 022}, facts, {}));
+    for (const auto* name : {"CUDA_VISIBLE_DEVICES", "SLURM_GPUS_ON_NODE", "SLURM_STEP_GPUS"})
+        EXPECT_FALSE(without.contains(name)) << name;
+    EXPECT_EQ(without.at("SLURM_JOB_GPUS"), "0,1");
+}
+
+TEST(AgentEnvironment, DevicesThatTheUserNamesStayWhereTheJobHasNone) {
+    v1::StepLaunch launch;
+    launch.add_environment("CUDA_VISIBLE_DEVICES=7");
+    auto credential = step_in_a_gpu_job(0);
+    credential.mutable_job()->mutable_shares(0)->clear_gres();
+    EXPECT_EQ(as_map(step_environment({credential, launch, 0, "", 022}, facts, {})).at("CUDA_VISIBLE_DEVICES"), "7");
+}
+
+TEST(AgentEnvironment, CountsStayAsTheyWereIfSrunSaysSo) {  // srun -E
+    v1::StepLaunch launch;
+    for (const auto* variable : {"SLURM_NTASKS=4", "SLURM_NNODES=2"}) launch.add_environment(variable);
+    const auto credential = step_in_a_gpu_job(0);
+    EXPECT_EQ(as_map(step_environment({credential, launch, 0, "", 022}, facts, {})).at("SLURM_NTASKS"), "1");
+    launch.set_preserve_size(true);
+    const auto kept = as_map(step_environment({credential, launch, 0, "", 022}, facts, {}));
+    EXPECT_EQ(kept.at("SLURM_NTASKS"), "4");
+    EXPECT_EQ(kept.at("SLURM_NNODES"), "2");
+    EXPECT_EQ(kept.at("SLURM_NPROCS"), "1");
+    EXPECT_EQ(kept.at("SLURM_STEP_NUM_TASKS"), "1");
+}
+
+TEST(AgentEnvironment, TheStepOfAnArrayIsTheFirstThatWasTyped) {
+    auto launch = job(4, {share("n1", 1)}, "n1");
+    launch.mutable_job()->set_array_job_id(3);
+    launch.mutable_job()->set_array_task_id(3);
+    for (const auto& [typed, step] :
+         Map{{"1,3,5", "1"}, {"0-4:2,9", "2"}, {"1-3,5", "1"}, {"1-9:4%2", "4"}, {"3", "1"}}) {
+        launch.mutable_job()->mutable_spec()->set_array(typed);
+        EXPECT_EQ(as_map(batch_environment(batch(launch), facts, {})).at("SLURM_ARRAY_TASK_STEP"), step) << typed;
+    }
+}
+
+TEST(AgentEnvironment, WhereNobodyCountsTasksEveryCpuMayHaveOne) {  // --mincpus=4
+    auto node = share("n1", 4);
+    node.set_tasks(1);
+    auto launch = job(1, {node}, "n1");
+    EXPECT_EQ(tasks_per_node(launch), std::vector<std::uint32_t>{4});
+    launch.mutable_job()->mutable_spec()->set_tasks(1);
+    EXPECT_EQ(tasks_per_node(launch), std::vector<std::uint32_t>{1});
 }
 
 TEST(AgentEnvironment, CountsOfEqualNeighboursAreFolded) {

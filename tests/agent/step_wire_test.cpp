@@ -52,6 +52,10 @@ StepSpec full_spec() {
     spec.memory_mib = 1 << 20;
     spec.device_allow = {"/dev/nvidia0"};
     spec.device_deny = {"/dev/nvidia1", "/dev/nvidia2"};
+    spec.bind_verbose = true;
+    spec.own_end_time = 1'800'000'000;
+    spec.tells = false;
+    spec.label_width = 2;
     return spec;
 }
 

@@ -31,6 +31,14 @@ class Steps(SharedCluster):
                          f"srun: Job {job} step creation temporarily disabled, retrying (Requested nodes are busy)\nsrun: Step created for job {job}\n"
                          "late\nlate\nlate\nlate\n")
 
+    def test_steps_that_ask_at_the_same_moment_all_get_their_turn(self):
+        job, out = self.in_a_job(body="for i in 1 2 3 4 5 6 7 8 9 10 11 12; do srun -Q -N1 -n1 --exact echo ran & done\nwait\n")
+        self.assertEqual(out, "ran\n" * 12)
+
+    def test_without_a_count_of_tasks_the_cpus_decide(self):
+        _, out = self.in_a_job("-c1", body="unset SLURM_NTASKS SLURM_NPROCS\nsrun -c2 sh -c 'echo $SLURM_NTASKS $SLURM_CPUS_PER_TASK'\nsrun sh -c 'echo $SLURM_NTASKS'\n")
+        self.assertEqual(out, "2 2\n" * 2 + "2\n" * 2)
+
     def test_what_can_never_fit_is_refused(self):
         job, out = self.in_a_job(body="srun -n5 true; echo $?\nsrun -N3 true; echo $?\n")
         self.assertEqual(out, f"srun: error: Unable to create step for job {job}: More processors requested than permitted\n1\n"

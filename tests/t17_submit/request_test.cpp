@@ -155,6 +155,33 @@ TEST(T17Submit, AScriptThatIsNotThereIsNamed) {
     EXPECT_EQ(load_script({}, {"/no/such/file"}).error().text, "Unable to open file /no/such/file");
 }
 
+TEST(T17Submit, ACommaWithinQuotesIsPartOfTheValue) {
+    SubmitOptions options;
+    options.export_list = "A='x,y',B";
+    EXPECT_EQ(*exported(options, {"B=2", "C=3"}), (std::vector<std::string>{"A='x,y'", "B=2"}));
+}
+
+TEST(T17Submit, AnEnvironmentFromAFileIsAllThereIs) {
+    char name[] = "/tmp/spur-environment-XXXXXX";
+    const int fd = ::mkstemp(name);
+    const std::string text("A=1\0B=two words\0", 16);
+    EXPECT_EQ(::write(fd, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    ::close(fd);
+    SubmitOptions options;
+    options.export_file = name;
+    options.export_list = "ALL";
+    EXPECT_EQ(*exported(options, {"C=3", "SLURM_X=4"}), (std::vector<std::string>{"A=1", "B=two words", "SLURM_X=4"}));
+    ::unlink(name);
+}
+
+TEST(T17Submit, TheEnvironmentOfALoginShellIsAskedForByAVariable) {
+    SubmitOptions options;
+    options.login_environment = true;
+    ASSERT_TRUE(complete(sbatch, options, Submitter{}));
+    const auto& variables = options.spec.environment();
+    EXPECT_NE(std::find(variables.begin(), variables.end(), "SLURM_GET_USER_ENV=1"), variables.end());
+}
+
 TEST(T17Submit, CountsAreCompressedAsSlurmDoes) {
     EXPECT_EQ(compress_counts({2, 2, 2, 1}), "2(x3),1");
     EXPECT_EQ(compress_counts({4}), "4");
@@ -164,6 +191,7 @@ TEST(T17Submit, AnAllocationIsDescribedByTheVariablesOfSalloc) {
     v1::Job job;
     job.set_id(154);
     job.mutable_spec()->set_name("interactive");
+    job.mutable_spec()->set_tasks(4);
     job.set_node_list("n[1-2]");
     job.set_node_count(2);
     job.set_task_count(4);

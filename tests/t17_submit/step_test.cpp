@@ -1,11 +1,14 @@
 // srun: what it asks for, where streams go, what it says of tasks.
+#include "cli/srun/step_environment.hpp"
 #include "cli/srun/step_request.hpp"
 #include "cli/srun/task_book.hpp"
 #include "cli/srun/task_output.hpp"
 
 #include <gtest/gtest.h>
+
 #include <stdlib.h>
 #include <unistd.h>
+#include <csignal>
 
 #include <cstdio>
 
@@ -87,8 +90,19 @@ TEST(T17Step, ProgramsByTaskAreReadFromAFile) {
                                 "'echo' 'rest' '3'", "'echo' 'rest' '4'"}));
 }
 
+TEST(T17Step, WhatFollowsTheFileGoesToEveryProgram) {
+    const Words more{"a b", "c"};
+    EXPECT_EQ(*multi_prog_commands("0-1 echo\n", 2, "mp.conf", more), (Words{"'echo' 'a b' 'c'", "'echo' 'a b' 'c'"}));
+}
+
+TEST(T17Step, ATaskHasOneProgram) {
+    EXPECT_EQ(multi_prog_commands("0-1 true\n1 false\n", 2, "mp.conf").error().text,
+              "Duplicate record for task 1\nLine 2 of configuration file mp.conf invalid");
+}
+
 TEST(T17Step, AProgramForEveryTaskIsNeeded) {
-    EXPECT_EQ(multi_prog_commands("0 true\n", 2, "mp.conf").error().text, "mp.conf: no program for task 1");
+    EXPECT_EQ(multi_prog_commands("0 true\n", 2, "mp.conf").error().text,
+              "Configuration file mp.conf invalid, no record for task id 1");
     EXPECT_EQ(multi_prog_commands("x true\n", 1, "mp.conf").error().text, "mp.conf:1: bad task ranks \"x\"");
     EXPECT_EQ(multi_prog_commands("\n0\n", 1, "mp.conf").error().text, "mp.conf:2: no program for task ranks 0");
 }
@@ -136,12 +150,55 @@ TEST(T17Step, TasksOutOfMemorySaySo) {
 TEST(T17Step, ALostNodeEndsItsTasks) {
     TaskBook book(layout());
     book.started(0);
-    book.lost("n1");
+    book.lost("n1", 137);
     EXPECT_FALSE(book.all_over());
     book.exited(2, 0, false);
     book.exited(3, 0, false);
     EXPECT_TRUE(book.all_over());
     EXPECT_NE(book.exit_code(), 0);
+}
+
+TEST(T17Step, ANodeThatCouldNotStartItsTasksIsAnErrorLikeAnother) {
+    TaskBook book(layout());
+    book.lost("n1", 1);
+    EXPECT_EQ(book.exit_code(), 1);
+    EXPECT_EQ(book.wait_status(), 1U << 8);
+}
+
+TEST(T17Step, OnlyTheSignalsOfTheEndCountAsKilled) {
+    TaskBook crashed(layout());
+    crashed.exited(0, SIGSEGV, false);
+    EXPECT_FALSE(crashed.was_killed());
+    crashed.exited(1, SIGTERM, false);
+    EXPECT_TRUE(crashed.was_killed());
+}
+
+TEST(T17Step, AfterCtrlCOnlyExitCodesAreTold) {
+    TaskBook book(layout());
+    book.exited(0, SIGINT, false);
+    book.exited(1, 6 << 8, false);
+    EXPECT_EQ(book.take_messages(false), Words{"n1: task 1: Exited with exit code 6"});
+    EXPECT_TRUE(book.take_messages().empty());
+}
+
+v1::CreateStepReply made_step(std::uint32_t tasks) {
+    v1::CreateStepReply made;
+    made.mutable_step()->set_tasks(tasks);
+    *made.mutable_layout() = layout();
+    return made;
+}
+
+TEST(T17Step, TasksAreToldWhatWasAskedFor) {
+    submit::SubmitOptions options;
+    EXPECT_EQ(option_variables(options, made_step(2), true), Words{"SLURM_DISTRIBUTION=cyclic"});
+    EXPECT_EQ(option_variables(options, made_step(3), true), Words{"SLURM_DISTRIBUTION=block"});
+    options.spec.set_cpus_per_task(2);
+    options.spec.set_tasks_per_node(3);
+    options.spec.set_overcommit(true);
+    options.spec.set_distribution("plane=2");
+    EXPECT_EQ(option_variables(options, made_step(2), false),
+              (Words{"SLURM_CPUS_PER_TASK=2", "SLURM_NTASKS_PER_NODE=3", "SLURM_OVERCOMMIT=1",
+                     "SLURM_DISTRIBUTION=plane", "SLURM_DIST_PLANESIZE=2"}));
 }
 
 TEST(T17Step, TheStatesOfTasksAreSummedUp) {

@@ -280,5 +280,32 @@ TEST(T50JobLife, AFailedPrologDrainsTheNodeAndHoldsTheJob) {
     EXPECT_EQ(b.cluster().find_node("n1")->reason, "Prolog error");
 }
 
+TEST(T50JobLife, WithoutLeaveToRequeueAFailedPrologIsTheJobsEnd) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).running("a", on("n1"), spec([](JobSpec& spec) { spec.requeue = false; }));
+    b.must(FinishJob{.job = b.id("a"), .attempt = 1, .cause = EndCause::prolog_failed, .node = b.node("n1")});
+    EXPECT_EQ(b.job("a").state, JobState::cancelled);
+}
+
+TEST(T50JobLife, AFailedEpilogDrainsTheNode) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).running("a", on("n1"));
+    b.must(FinishJob{.job = b.id("a"), .attempt = 1});
+    b.must(NodeJobDone{b.id("a"), 1, {b.node("n1")}, true});
+    EXPECT_EQ(b.job("a").state, JobState::completed);
+    const auto* node = b.cluster().find_node("n1");
+    EXPECT_EQ(display_full_state(node->shown_state(), node->shown_flags()), "IDLE+DRAIN");
+    EXPECT_EQ(node->reason, "Epilog error");
+}
+
+TEST(T50JobLife, AScriptThatASignalEndsHasSlurmsReason) {
+    ClusterBuilder b;
+    b.nodes("n[1-2]", cpus(4)).running("a", on("n1")).running("b", on("n2"));
+    b.must(FinishJob{.job = b.id("a"), .attempt = 1, .exit_status = 9});
+    b.must(FinishJob{.job = b.id("b"), .attempt = 1, .exit_status = 3 << 8});
+    EXPECT_EQ(b.job("a").reason, Reason::job_launch_failure);
+    EXPECT_EQ(b.job("b").reason, Reason::non_zero_exit_code);
+}
+
 }  // namespace
 }  // namespace spur

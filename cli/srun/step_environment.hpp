@@ -1,0 +1,25 @@
+// The variables by which srun tells what was asked of it: to the tasks, and to --prolog and --epilog beside it. No I/O.
+#pragma once
+
+#include "cli/submit/options.hpp"
+#include "cli/submit/request.hpp"
+#include "spur/v1/controller.pb.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace spur::cli::step {
+
+// For the tasks, beside what was exported and what each agent adds. `own_allocation`: srun got the job for this step.
+std::vector<std::string> option_variables(const submit::SubmitOptions& options, const v1::CreateStepReply& made,
+                                          bool own_allocation);
+
+// For programs that run where srun runs; `context` is SLURM_SCRIPT_CONTEXT.
+std::vector<std::pair<std::string, std::string>> script_variables(const submit::SubmitOptions& options,
+                                                                  const v1::CreateStepReply& made,
+                                                                  const submit::Submitter& submitter,
+                                                                  const std::string& cluster,
+                                                                  const std::string& context);
+
+}  // namespace spur::cli::step

@@ -9,7 +9,8 @@ namespace spur::backfill {
 
 namespace {
 constexpr std::uint32_t first_spare_slot = 3;
-constexpr std::size_t milestone_count = 8;
+constexpr std::size_t milestone_count = 8, most_cursors = 6;
+constexpr State first_cursor{1};
 }  // namespace
 
 spur_status Timeline::begin(const spur_cluster_view& view, const spur_selector& select, spur_error* err) {
@@ -18,8 +19,10 @@ spur_status Timeline::begin(const spur_cluster_view& view, const spur_selector& 
     select_ = &select;
     arena_.clear();
     bookings_.clear();
-    has_cursor_ = has_deserted_ = is_emptied_ = has_milestones_ = false;
+    has_deserted_ = is_emptied_ = has_milestones_ = false;
     milestones_.clear();
+    cursors_.clear();
+    current_ = 0;
 
     licenses_.clear();
     licensees_.clear();
@@ -51,7 +54,7 @@ void Timeline::change(const State& state, const Holding& holding, int sign) {
 }
 
 void Timeline::try_out(const Holding& holding, int sign) {
-    change(cursor_, holding, sign);
+    change(cursors_[current_].state, holding, sign);
     for (const auto& license : plugin::Records<spur_license_request>{holding.licenses})
         if (license.license < licenses_.size()) licenses_[license.license] += sign * std::int64_t{license.count};
 }
@@ -123,27 +126,47 @@ void Timeline::set_milestones() {
 }
 
 void Timeline::open_cursor() {
-    if (has_cursor_) return;
+    if (!cursors_.empty()) return;
     keep_deserted();
-    has_cursor_ = true;
-    ops().copy(cycle_, levels_.front().state.slot, cursor_.slot);
-    cursor_time_ = view_->now;
-    cursor_left_ = 0;
+    ops().copy(cycle_, levels_.front().state.slot, first_cursor.slot);
+    cursors_.push_back({first_cursor, view_->now, 0, {}});
+}
+
+// Where all are far away, the nearest is doubled, as long as there are slots to spare.
+Timeline::Cursor& Timeline::nearest_cursor(std::size_t left) {
+    const auto distance = [&](const Cursor& cursor) {
+        return cursor.left < left ? left - cursor.left : cursor.left - left;
+    };
+    const auto nearest = std::ranges::min_element(cursors_, {}, distance);
+    current_ = static_cast<std::size_t>(nearest - cursors_.begin());
+    if (cursors_.size() == most_cursors || spare_.size() < 3 * most_cursors ||
+        distance(*nearest) * 2 * most_cursors < tenants_.size())
+        return *nearest;
+    auto twin = *nearest;
+    twin.state = spare_.back();
+    spare_.pop_back();
+    ops().copy(cycle_, nearest->state.slot, twin.state.slot);
+    current_ = cursors_.size();
+    return cursors_.emplace_back(std::move(twin));
 }
 
 const State& Timeline::from_until(std::int64_t start, std::int64_t end) {
     open_cursor();
-    for (; cursor_left_ < tenants_.size() && tenants_[cursor_left_].leaves <= start; ++cursor_left_)
-        change(cursor_, tenants_[cursor_left_].holding, +1);
-    for (; cursor_left_ > 0 && tenants_[cursor_left_ - 1].leaves > start; --cursor_left_)
-        change(cursor_, tenants_[cursor_left_ - 1].holding, -1);
-    cursor_time_ = start;
-    for (auto& booking : bookings_)
-        if (const bool meets = booking.start < end && start < booking.end; meets != booking.in_cursor) {
-            change(cursor_, booking.holding, meets ? -1 : +1);
-            booking.in_cursor = meets;
-        }
-    return cursor_;
+    const auto left =
+        static_cast<std::size_t>(std::ranges::upper_bound(tenants_, start, {}, &Tenant::leaves) - tenants_.begin());
+    auto& cursor = nearest_cursor(left);
+    for (; cursor.left < left; ++cursor.left) change(cursor.state, tenants_[cursor.left].holding, +1);
+    for (; cursor.left > left; --cursor.left) change(cursor.state, tenants_[cursor.left - 1].holding, -1);
+    cursor.time = start;
+    cursor.meets.resize(bookings_.size(), false);
+    for (std::size_t i = 0; i < bookings_.size(); ++i) {
+        const auto& booking = bookings_[i];
+        const bool meets = booking.start < end && start < booking.end;
+        if (meets == cursor.meets[i]) continue;
+        change(cursor.state, booking.holding, meets ? -1 : +1);
+        cursor.meets[i] = meets;
+    }
+    return cursor.state;
 }
 
 std::int64_t Timeline::departure_after(std::int64_t t, std::size_t skip) const {
@@ -172,14 +195,16 @@ std::int64_t Timeline::last_start_before_next_booking(std::int64_t start, std::i
 
 void Timeline::admit(Tenant tenant) {
     const auto at = std::ranges::upper_bound(tenants_, tenant.leaves, {}, &Tenant::leaves);
-    if (has_cursor_ && tenant.leaves <= cursor_time_) ++cursor_left_;
+    for (auto& cursor : cursors_)
+        if (tenant.leaves <= cursor.time) ++cursor.left;
     tenants_.insert(at, tenant);
 }
 
 void Timeline::start(const Holding& holding, std::int64_t end) {
     const Holding kept{arena_.keep(holding.shares), holding.licenses, holding.flags};
     for (auto& level : levels_) change(level.state, kept, -1);
-    if (has_cursor_ && end > cursor_time_) change(cursor_, kept, -1);
+    for (const auto& cursor : cursors_)
+        if (end > cursor.time) change(cursor.state, kept, -1);
     if (has_deserted_ && !is_emptied_) change(deserted_, kept, -1);
     for (const auto& milestone : milestones_)
         if (milestone.at < end) change(milestone.state, kept, -1);
@@ -202,7 +227,7 @@ void Timeline::book(const Holding& holding, std::int64_t start, std::int64_t end
         level = std::next(levels_.insert(level, {start, before}));
     }
     for (; level != levels_.end(); ++level) change(level->state, kept, -1);
-    bookings_.push_back({start, end, kept, false});
+    bookings_.push_back({start, end, kept});
 }
 
 Holding Timeline::holding_of(std::uint32_t running_slot) const {
@@ -211,14 +236,19 @@ Holding Timeline::holding_of(std::uint32_t running_slot) const {
 }
 
 void Timeline::evict(std::uint32_t running_slot) {
-    from_until(view_->now, view_->now);
     const auto found = std::ranges::find(tenants_, running_slot, &Tenant::running_slot);
     if (found == tenants_.end()) return;
     auto tenant = *found;
     tenants_.erase(found);
+    const auto leaves = view_->now + 1;
+    for (auto& cursor : cursors_)
+        if (tenant.leaves <= cursor.time)
+            --cursor.left;
+        else if (leaves <= cursor.time)
+            change(cursor.state, tenant.holding, +1);
     for (const auto& milestone : milestones_)
-        if (milestone.at > view_->now && milestone.at < tenant.leaves) change(milestone.state, tenant.holding, +1);
-    tenant.leaves = view_->now + 1;
+        if (leaves <= milestone.at && milestone.at < tenant.leaves) change(milestone.state, tenant.holding, +1);
+    tenant.leaves = leaves;
     for (auto& licensee : licensees_)
         if (licensee.running_slot == running_slot) licensee.leaves = tenant.leaves;
     admit(tenant);

@@ -7,9 +7,9 @@
 //
 // For starts at this moment there are levels, one slot each: jobs that will have ended by `until` meet only the
 // bookings that begin before it. Where slots run out, levels are shared and a job meets more bookings than it would
-// have to. For starts later there is a cursor, one slot that moves along the time. To move it costs as much as all
-// that comes or goes on the way; so a few slots stand at milestones, and show what is free there but for bookings: who
-// does not fit there fits at no moment before.
+// have to. For starts later there are cursors, slots that move along the time. To move one costs as much as all that
+// comes or goes on the way, so the nearest is taken; and a few slots stand at milestones, and show what is free there
+// but for bookings: who does not fit there fits at no moment before.
 #pragma once
 
 #include <spur/plugin/sched.h>
@@ -81,7 +81,7 @@ public:
     // The other way round: the last moment before `t`, some `skip` of them back; now: nobody leaves before.
     std::int64_t departure_before(std::int64_t t, std::size_t skip) const;
     // Where the last question about a later start was asked; now: there was none.
-    std::int64_t cursor_time() const { return has_cursor_ ? cursor_time_ : view_->now; }
+    std::int64_t cursor_time() const { return cursors_.empty() ? view_->now : cursors_[current_].time; }
     // The last start from which a job of `length` has ended before the first booking that begins after `start +
     // length`; never: no booking begins after that.
     std::int64_t last_start_before_next_booking(std::int64_t start, std::int64_t length) const;
@@ -91,7 +91,7 @@ public:
     void book(const Holding& holding, std::int64_t start, std::int64_t end);
     std::size_t bookings() const { return bookings_.size(); }
 
-    // ---- trying things out on the cursor's slot: whoever changes it puts it back before the cursor moves
+    // ---- trying things out on the slot asked for last: whoever changes it puts it back before the next question
     void take(const Holding& holding) { try_out(holding, -1); }
     void give(const Holding& holding) { try_out(holding, +1); }
     // The running job in this slot leaves at once.
@@ -117,7 +117,12 @@ private:
     struct Booking {
         std::int64_t start, end;
         Holding holding;
-        bool in_cursor;
+    };
+    struct Cursor {
+        State state;
+        std::int64_t time;
+        std::size_t left;         // tenants that have left by then
+        std::vector<bool> meets;  // bookings, as far as they were there when it moved last
     };
     struct Licensee {  // a tenant's licenses of one kind
         std::uint32_t license, count;
@@ -129,6 +134,7 @@ private:
     void note_licenses(const Tenant& tenant);
     void admit(Tenant tenant);
     void open_cursor();
+    Cursor& nearest_cursor(std::size_t left);
     void keep_deserted();
     void set_milestones();
 
@@ -143,10 +149,10 @@ private:
     std::vector<Milestone> milestones_;   // by at
     std::vector<std::int64_t> licenses_;  // free now
     std::vector<Licensee> licensees_;
-    State cursor_{1}, deserted_{2};
-    bool has_cursor_{false}, has_deserted_{false}, is_emptied_{false}, has_milestones_{false};
-    std::int64_t cursor_time_{0};
-    std::size_t cursor_left_{0};  // tenants that have left by then
+    State deserted_{2};
+    bool has_deserted_{false}, is_emptied_{false}, has_milestones_{false};
+    std::vector<Cursor> cursors_;
+    std::size_t current_{0};  // the cursor asked last
 };
 
 }  // namespace spur::backfill

@@ -64,7 +64,7 @@ void Slots::begin(const Picture& picture) {
     }
     block_of_.assign(std::size_t{pages} * total, 0);
     users_.assign(std::size_t{pages} * total, 0);
-    for (std::uint32_t p = 0; p < pages; ++p) users_[std::size_t{p} * total] = (std::uint64_t{1} << total) - 1;
+    for (std::uint32_t p = 0; p < pages; ++p) users_[std::size_t{p} * total] = ~std::uint64_t{0} >> (64 - total);
     indexes_.resize(total);
     for (auto& index : indexes_)
         if (index.width() != picture.width()) index.reset(picture.width());

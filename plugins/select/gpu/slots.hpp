@@ -140,7 +140,7 @@ private:
 
 class Slots {
 public:
-    static constexpr std::uint32_t total = 48;
+    static constexpr std::uint32_t total = 64;
     static constexpr std::uint32_t empty = total - 1;  // nothing runs there; not for planners
     static constexpr std::uint32_t offered = total - 1;
 

@@ -143,6 +143,9 @@ void Agents::receive(const std::shared_ptr<Link>& link, const std::string& bytes
 }
 
 void Agents::enrol(const std::shared_ptr<Link>& link, const v1::Register& request) {
+    if (!link->name.empty())  // under another name it would leave the first node without an end
+        return link->session.close(
+            Error{ErrorCode::invalid, "this session has registered as " + link->name + " already"});
     const auto model = engine_.model();
     const auto* node = model->find_node(request.node().name());
     if (node == nullptr) {

@@ -75,7 +75,7 @@ void Engine::push(Item item) {
 void Engine::post(std::function<void()> task) { push(std::move(task)); }
 
 void Engine::propose(Command command, Done done) {
-    if (std::this_thread::get_id() == thread_.get_id()) return enqueue(std::move(command), std::move(done));
+    if (std::this_thread::get_id() == owner_) return enqueue(std::move(command), std::move(done));
     post([this, command = std::make_shared<Command>(std::move(command)), done = std::move(done)]() mutable {
         enqueue(std::move(*command), std::move(done));
     });
@@ -129,6 +129,7 @@ Result<void> Engine::on_restore(std::uint64_t index, std::string snapshot) {
 // ---- the thread ----------------------------------------------------------------------------------------------------
 
 void Engine::loop(const std::stop_token& stop) {
+    owner_ = std::this_thread::get_id();
     while (!stop.stop_requested()) {
         auto items = wait_for_items(stop);
         for (auto& item : items) handle(item);

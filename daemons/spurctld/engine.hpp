@@ -155,6 +155,7 @@ private:
     std::atomic<std::uint64_t> next_ticket_{1};
     std::atomic<bool> current_{false};
     std::atomic<std::chrono::steady_clock::time_point> led_at_{};
+    std::atomic<std::thread::id> owner_{};  // the engine thread, once it runs
     std::atomic<std::shared_ptr<const ReadModel>> model_;
 
     // engine thread only

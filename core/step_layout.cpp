@@ -162,8 +162,26 @@ private:
         return tasks_ > nodes ? "block" : "cyclic";
     }
 
+    // A step as large as its job that asks for nothing else is laid out as the job was: with -c, that is where the CPUs
+    // are. Nothing if it is no such step.
+    std::vector<std::uint32_t> as_the_job(const std::vector<Candidate>& nodes) const {
+        if (!is_whole() || spec_.cpus_per_task || spec_.tasks_per_node || !spec_.distribution.empty()) return {};
+        if (nodes.size() != job_.open_shares.size() || nodes.size() > max_nodes_) return {};
+        std::vector<std::uint32_t> counts;
+        std::uint64_t total = 0;
+        for (const auto& node : nodes) {
+            const auto tasks = node.share->tasks;
+            if (tasks == 0 || tasks > capacity(node)) return {};
+            counts.push_back(tasks);
+            total += tasks;
+        }
+        if (total != tasks_) return {};
+        return counts;
+    }
+
     // Tasks per node: the fewest nodes that hold them, at least one task on each.
     Result<std::vector<std::uint32_t>> spread(const std::vector<Candidate>& nodes) const {
+        if (auto counts = as_the_job(nodes); !counts.empty()) return counts;
         std::size_t used = min_nodes_;
         std::uint64_t room = 0;
         for (std::size_t i = 0; i < used; ++i) room += capacity(nodes[i]);

@@ -59,6 +59,10 @@ class Gpus(unittest.TestCase):
         self.assertEqual(self.cluster.wait_ended(job)["JobState"], "COMPLETED")
         return dict(line.split("=", 1) for line in self.cluster.read(f"slurm-{job}.out").splitlines() if "=" in line)
 
+    def test_a_step_is_laid_out_as_its_job_was(self):
+        tasks = self.output(self.cluster.submit("-N2", "-n4", "-c6", "--wrap", "srun sh -c 'echo t$SLURM_PROCID=$SLURMD_NODENAME'"))
+        self.assertEqual(tasks, {"t0": "n1", "t1": "n1", "t2": "n2", "t3": "n2"})
+
     def test_jobs_run_side_by_side_on_one_node_with_cores_and_gpus_of_their_own(self):
         jobs = [self.starts("-w", "n1", "-c", "4", "--gpus-per-node=2") for _ in range(3)]
         places = [self.held(job) for job in jobs]

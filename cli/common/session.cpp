@@ -73,6 +73,20 @@ Answer<Session> Session::open(const std::string& controller) {
     return Session(std::move(*cluster), std::move(*credentials));
 }
 
+Answer<std::string> Session::choose_cluster(std::string_view names) {
+    const auto reply = call<v1::PingReply>("Ping", v1::PingRequest{});
+    if (!reply) return std::unexpected(reply.error());
+    for (const auto name : split(names, ','))
+        if (name != "all" && name != reply->cluster())
+            return std::unexpected(
+                Failure{fmt::format("'{}' can't be reached now, or it is an invalid entry for --cluster.  "
+                                    "Use 'sacctmgr list clusters' to see available clusters.",
+                                    name),
+                        {},
+                        ErrorCode::not_found});
+    return reply->cluster();
+}
+
 wire::Channel Session::agent_channel(const wire::Endpoint& agent) const {
     wire::ChannelOptions options;
     options.endpoints = {agent};

@@ -49,6 +49,9 @@ public:
         return {.timeout = std::chrono::seconds(60), .idempotent = false, .metadata = {}};
     }
 
+    // -M, --clusters: the name of this cluster if it is what `names` (or "all") means. There is no other to go to.
+    Answer<std::string> choose_cluster(std::string_view names);
+
     const Cluster& cluster() const { return cluster_; }
     wire::Channel& channel() { return *channel_; }
     // A channel to an agent, with the same credentials.

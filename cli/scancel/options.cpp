@@ -51,13 +51,6 @@ Set set_signal(Options& options, const char* value) {
     return {};
 }
 
-Set not_federated(Options&, const char* value) {
-    return fail(ErrorCode::invalid,
-                "'{}' can't be reached now, or it is an invalid entry for --cluster.  Spur has no "
-                "federation; name a controller with SPUR_CONTROLLER_ADDR instead",
-                value);
-}
-
 #define REQUEST_FLAG(setter) [](Options& options, const char*) -> Set { return options.request.setter(true), Set{}; }
 #define FLAG(member) [](Options& options, const char*) -> Set { return options.member = true, Set{}; }
 
@@ -70,7 +63,10 @@ constexpr Row table[] = {
     {"account", 'A', required, "account", "only jobs of this account", set_list<&Request::mutable_accounts>,
      "SCANCEL_ACCOUNT"},
     {"batch", 'b', none, nullptr, "signal only the batch shell", REQUEST_FLAG(set_batch_only), "SCANCEL_BATCH"},
-    {"clusters", 'M', required, "names", nullptr, not_federated, "SLURM_CLUSTERS"},
+    {"cluster", 0, required, "names", nullptr,
+     [](Options& options, const char* value) -> Set { return options.clusters = value, Set{}; }},
+    {"clusters", 'M', required, "names", nullptr,
+     [](Options& options, const char* value) -> Set { return options.clusters = value, Set{}; }, "SLURM_CLUSTERS"},
     {"ctld", 0, none, nullptr, "send the request to the controller (always done)",
      [](Options&, const char*) -> Set { return {}; }, "SCANCEL_CTLD"},
     {"full", 'f', none, nullptr, "signal the batch shell and all steps", REQUEST_FLAG(set_full), "SCANCEL_FULL"},

@@ -114,6 +114,8 @@ int run_scancel(Invocation& self) {
     };
     auto session = Session::open(self.controller);
     if (!session) return explain(session.error());
+    if (!options.clusters.empty())
+        if (const auto chosen = session->choose_cluster(options.clusters); !chosen) return explain(chosen.error());
     if (options.interactive) {
         const auto any = ask_about_each(*session, options);
         if (!any) return explain(any.error());

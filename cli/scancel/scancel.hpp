@@ -11,6 +11,7 @@ namespace scancel {
 
 struct Options {
     v1::SignalJobsRequest request;
+    std::string clusters;  // -M
     bool interactive = false;
     bool quiet = false;
     int verbose = 0;

@@ -48,7 +48,8 @@ public:
     const std::string& controller() const { return self_.controller; }
 
     Style style;
-    bool all = false;  // -a: hidden partitions too
+    bool all = false;      // -a: hidden partitions too
+    std::string clusters;  // -M
     bool quiet = false;
     bool done = false;  // quit, exit
     int exit_code = 0;

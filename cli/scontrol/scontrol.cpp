@@ -21,6 +21,11 @@ Session* Control::open(std::string_view what) {
         explain(what, session.error());
         return nullptr;
     }
+    if (!clusters.empty())
+        if (const auto chosen = session->choose_cluster(clusters); !chosen) {
+            complain("scontrol: error: {}", chosen.error().text);
+            return nullptr;
+        }
     session_ = std::make_unique<Session>(std::move(*session));
     return session_.get();
 }
@@ -206,13 +211,10 @@ constexpr Row options[] = {
      [](Control& c, const char*) -> Set { return c.style.one_line = true, Set{}; }},
     {"quiet", 'Q', Argument::none, nullptr, "", [](Control& c, const char*) -> Set { return c.quiet = true, Set{}; }},
     {"sibling", 0, Argument::none, nullptr, nullptr, [](Control&, const char*) -> Set { return {}; }},
-    {"cluster", 'M', Argument::required, nullptr, nullptr,
-     [](Control&, const char* name) -> Set {
-         return fail(ErrorCode::invalid,
-                     "'{}' can't be reached now, or it is an invalid entry for --cluster.  Spur has "
-                     "no federation; name a controller with SPUR_CONTROLLER_ADDR instead",
-                     name);
-     }},
+    {"clusters", 'M', Argument::required, nullptr, nullptr,
+     [](Control& c, const char* names) -> Set { return c.clusters = names, Set{}; }, "SLURM_CLUSTERS"},
+    {"cluster", 0, Argument::required, nullptr, nullptr,
+     [](Control& c, const char* names) -> Set { return c.clusters = names, Set{}; }},
     {"uid", 'u', Argument::required, nullptr, nullptr,
      [](Control&, const char*) -> Set { return fail(ErrorCode::invalid, "--uid is not supported yet"); }},
     {"verbose", 'v', Argument::none, nullptr, "", [](Control&, const char*) -> Set { return {}; }},

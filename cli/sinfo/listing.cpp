@@ -201,6 +201,7 @@ Printed print_listing(const Options& options, const Snapshot& snapshot) {
     auto groups = group_nodes(options, snapshot, listing, dividing_columns(options, format, fields));
     sort_groups(options, groups, fields);
     if (options.header && (options.long_listing || options.iterate_s != 0)) printed.text += date_line(snapshot.now);
+    if (options.header && options.clusters) printed.text += fmt::format("CLUSTER: {}\n", *options.clusters);
     if (options.header) format.header(printed.text);
     for (const auto& group : groups) format.row(printed.text, group);
     return printed;

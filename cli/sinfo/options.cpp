@@ -107,12 +107,6 @@ Set set_iterate(Options& options, const char* value) {
     return {};
 }
 
-Set not_federated(Options&, const char* value) {
-    return fail(ErrorCode::invalid,
-                "'{}' can't be reached now, or it is an invalid entry for --cluster.  Spur has no "
-                "federation; name a controller with SPUR_CONTROLLER_ADDR instead",
-                value);
-}
 Set nothing(Options&, const char*) { return {}; }
 
 template <auto Member, bool Value = true>
@@ -132,7 +126,8 @@ constexpr auto required = Argument::required;
 
 constexpr Row table[] = {
     {"all", 'a', none, nullptr, "hidden partitions too", set_flag<&Options::all_partitions>, "SINFO_ALL"},
-    {"clusters", 'M', required, "names", nullptr, not_federated, "SLURM_CLUSTERS"},
+    {"cluster", 0, required, "names", nullptr, set_text<&Options::clusters>},
+    {"clusters", 'M', required, "names", nullptr, set_text<&Options::clusters>, "SLURM_CLUSTERS"},
     {"dead", 'd', none, nullptr, "only nodes that do not respond", set_flag<&Options::dead>},
     {"exact", 'e', none, nullptr, "nodes on one line only if they are exactly alike", set_flag<&Options::exact>},
     {"federation", 0, none, nullptr, nullptr, nothing, "SINFO_FEDERATION"},

@@ -23,6 +23,7 @@ private:
 };
 
 struct Options {
+    std::optional<std::string> clusters;     // -M
     std::optional<std::string> format;       // -o
     std::optional<std::string> long_format;  // -O
     std::optional<std::string> sort;

@@ -78,6 +78,11 @@ int run_sinfo(Invocation& self) {
         return finish_early(outcome, self.console, {help_text("sinfo [OPTIONS]", option_table()), usage_text});
     auto session = Session::open(self.controller);
     if (!session) return explain(self, "slurm_load_partitions", session.error());
+    if (options.clusters) {
+        const auto chosen = session->choose_cluster(*options.clusters);
+        if (!chosen) return self.console.error("{}", chosen.error().text), 1;
+        options.clusters = *chosen;
+    }
     for (;;) {
         const int code = list_once(self, *session, options);
         if (options.iterate_s == 0 || code != 0) return code;

@@ -92,6 +92,7 @@ Result<Printed> print_steps(const Options& options, const v1::ListJobsReply& rep
 Result<Printed> print_listing(const Options& options, const v1::ListJobsReply& reply) {
     const Listing listing{reply.now(), reply.cluster(), array_text_limit(), options.convert_units};
     SPUR_TRY(auto printed, options.steps ? print_steps(options, reply, listing) : print_jobs(options, reply, listing));
+    if (options.header && options.clusters) printed.text.insert(0, fmt::format("CLUSTER: {}\n", listing.cluster));
     if (options.header && (options.long_listing || options.iterate_s != 0))
         printed.text.insert(0, date_line(listing.now));
     return printed;

@@ -62,13 +62,6 @@ Set set_iterate(Options& options, const char* value) {
     return {};
 }
 
-Set not_federated(Options&, const char* value) {
-    return fail(ErrorCode::invalid,
-                "'{}' can't be reached now, or it is an invalid entry for --cluster.  Spur has no "
-                "federation; name a controller with SPUR_CONTROLLER_ADDR instead",
-                value);
-}
-
 // Members of a federation are asked for in vain and harmlessly: there is one cluster.
 Set nothing(Options&, const char*) { return {}; }
 
@@ -104,7 +97,8 @@ constexpr Row table[] = {
     {"array", 'r', none, nullptr, "one line for each task of an array", set_query_flag<&Query::split_arrays>,
      "SQUEUE_ARRAY"},
     {"array-unique", 0, none, nullptr, "one line for the pending tasks of an array (the default)", nothing},
-    {"clusters", 'M', required, "cluster(s)", nullptr, not_federated, "SLURM_CLUSTERS"},
+    {"cluster", 0, required, "cluster(s)", nullptr, set_text<&Options::clusters>},
+    {"clusters", 'M', required, "cluster(s)", nullptr, set_text<&Options::clusters>, "SLURM_CLUSTERS"},
     {"federation", 0, none, nullptr, nullptr, nothing, "SQUEUE_FEDERATION"},
     {"format", 'o', required, "format", "columns by letters: \"%.18i %.9P %j\"", set_text<&Options::format>,
      "SQUEUE_FORMAT"},

@@ -12,6 +12,7 @@ namespace spur::cli::squeue {
 
 struct Options {
     Query query;
+    std::optional<std::string> clusters;     // -M
     std::optional<std::string> format;       // -o
     std::optional<std::string> long_format;  // -O
     bool format_typed = false;               // on the command line, not from the environment

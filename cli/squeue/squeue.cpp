@@ -135,6 +135,10 @@ int run_squeue(Invocation& self) {
         fmt::print(stderr, "slurm_load_jobs error: {}\n", session.error().text);
         return 1;
     }
+    if (options.clusters) {
+        const auto chosen = session->choose_cluster(*options.clusters);
+        if (!chosen) return self.console.error("{}", chosen.error().text), 1;
+    }
     if (!options.node_list.empty()) {
         auto nodes = wanted_nodes(*session, options.node_list);
         if (!nodes) {

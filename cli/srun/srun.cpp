@@ -459,6 +459,9 @@ int run_srun(Invocation& self) {
         self.console.error("Unable to allocate resources: {}", session.error().text);
         return error_exit_code(1);
     }
+    if (const auto& names = components.front().options.clusters; !names.empty())
+        if (const auto chosen = session->choose_cluster(names); !chosen)
+            return self.console.error("{}", chosen.error().text), error_exit_code(1);
     return Srun(self, *session, std::move(components), submitter).run();
 }
 

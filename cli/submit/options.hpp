@@ -54,6 +54,7 @@ struct SubmitOptions {
     std::string gres;  // --gres and --gpus-per-node together make spec.gres_per_node
     std::string gpus_per_node;
     std::string chdir;
+    std::string clusters;                    // -M
     std::optional<std::string> export_list;  // --export
     std::string export_file;
     bool login_environment = false;  // --get-user-env: what a login shell sets, below what is exported

@@ -67,6 +67,9 @@ int run_salloc(Invocation& self) {
         self.console.error("Job submit/allocate failed: {}", session.error().text);
         return error_exit_code(1);
     }
+    if (!options.clusters.empty())
+        if (const auto chosen = session->choose_cluster(options.clusters); !chosen)
+            return self.console.error("{}", chosen.error().text), error_exit_code(1);
     const auto job = allocate(*session, self.console, request);
     if (!job) return job.error();
     self.console.info("Granted job allocation {}", job->id());

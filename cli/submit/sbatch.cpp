@@ -109,6 +109,12 @@ int run_sbatch(Invocation& self) {
         return error_exit_code(1);
     };
     if (!session) return refuse(session.error());
+    std::string cluster;  // where it was asked for
+    if (!options.clusters.empty()) {
+        const auto chosen = session->choose_cluster(options.clusters);
+        if (!chosen) return self.console.error("{}", chosen.error().text), error_exit_code(1);
+        cluster = *chosen;
+    }
     auto call = Session::write_options();
     call.idempotent = true;  // the request's id makes a second sending harmless
     const auto reply = session->call<v1::SubmitReply>("Submit", *request, call);
@@ -117,9 +123,10 @@ int run_sbatch(Invocation& self) {
     if (request->test_only()) return self.console.info("{}", test_report(*reply)), 0;
 
     if (options.parsable)
-        print_out(fmt::format("{}\n", reply->job_id()));
+        print_out(fmt::format("{}{}{}\n", reply->job_id(), cluster.empty() ? "" : ";", cluster));
     else if (!options.quiet)
-        print_out(fmt::format("Submitted batch job {}\n", reply->job_id()));
+        print_out(fmt::format("Submitted batch job {}{}{}\n", reply->job_id(), cluster.empty() ? "" : " on cluster ",
+                              cluster));
     return options.wait ? wait_for(*session, self.console, reply->job_id()) : 0;
 }
 

@@ -87,11 +87,9 @@ Set deadline(SubmitOptions& options, const char* value) {
     return {};
 }
 
-Set clusters(SubmitOptions&, const char* value) {
-    return fail(stop_with_1,
-                "'{}' can't be reached now, or it is an invalid entry for --cluster.  Spur has no federation; name a "
-                "controller with SPUR_CONTROLLER_ADDR instead",
-                value);
+Set clusters(SubmitOptions& options, const char* value) {
+    options.clusters = value;
+    return {};
 }
 
 Set constraint(SubmitOptions& options, const char* value) {

@@ -106,6 +106,7 @@ constexpr SubmitRow rows[] = {
     {"begin", 0, required, salloc, set::begin, nullptr, nullptr, nullptr, "time", "not before this time: 16:00, now+1hour"},
     {"bell", 0, none, salloc, own_flag<&SubmitOptions::bell>, nullptr, nullptr, "SALLOC_BELL", nullptr, "ring the bell when the allocation is granted"},
     {"chdir", 'D', required, all_tools, own_text<&SubmitOptions::chdir>, nullptr, "SLURM_REMOTE_CWD SLURM_WORKING_DIR", nullptr, "directory", "working directory of the job"},
+    {"cluster", 0, required, all_tools, set::clusters},
     {"cluster-constraint", 0, required, all_tools, NOT_YET("cluster-constraint")},
     {"clusters", 'M', required, all_tools, set::clusters, "SBATCH_CLUSTERS SLURM_CLUSTERS", "SLURM_CLUSTERS", "SALLOC_CLUSTERS SLURM_CLUSTERS"},
     {"comment", 0, required, all_tools, text<&Spec::mutable_comment>, nullptr, nullptr, nullptr, "text", "any text to keep with the job"},

@@ -69,6 +69,21 @@ class Questions(SharedCluster):
         self.assertTrue(home.startswith("/"))
         self.assertIn("Invalid --get-user-env specification", self.refused("sbatch", "--get-user-env=soon", "--wrap", "true"))
 
+    def test_a_cluster_may_be_named_if_it_is_this_one(self):
+        submitted = self.cluster.ok("sbatch", "-M", "test", "--hold", "--wrap", "true")
+        job = re.fullmatch(r"Submitted batch job (\d+) on cluster test\n", submitted).group(1)
+        self.assertRegex(self.cluster.ok("sbatch", "--parsable", "--cluster=test", "--hold", "--wrap", "true"), r"^\d+;test\n$")
+        self.assertEqual(self.cluster.ok("squeue", "--clusters=all", "-j", job, "-o", "%i"), f"CLUSTER: test\nJOBID\n{job}\n")
+        self.assertEqual(self.cluster.ok("squeue", "-h", "-M", "test", "-j", job, "-o", "%i"), f"{job}\n")
+        self.assertEqual(self.cluster.ok("sinfo", "-M", "test", "-o", "%P"), "CLUSTER: test\nPARTITION\nmain*\n")
+        self.assertIn(f"JobId={job} ", self.cluster.ok("scontrol", "-M", "test", "show", "job", job))
+        self.assertEqual(self.cluster.ok("srun", "-M", "test", "-n1", "echo", "hi"), "hi\n")
+        self.cluster.ok("scancel", "-M", "test", job)
+        for words in (("sbatch", "-M", "foo", "--wrap", "true"), ("squeue", "-M", "test,foo"), ("sinfo", "-M", "foo"), ("scancel", "-M", "foo", job),
+                      ("scontrol", "-M", "foo", "show", "job", job), ("srun", "-M", "foo", "true"), ("salloc", "-M", "foo", "true")):
+            self.assertEqual(self.refused(*words), f"{words[0]}: error: 'foo' can't be reached now, or it is an invalid entry for --cluster.  "
+                                                   "Use 'sacctmgr list clusters' to see available clusters.")
+
 
 if __name__ == "__main__":
     unittest.main()

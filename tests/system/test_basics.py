@@ -274,6 +274,17 @@ class Trial(unittest.TestCase):
         finally:
             cluster.close()
 
+    def test_a_mistake_in_a_plugins_options_is_an_error_and_no_other_plugin_hides_it(self):
+        cluster = Cluster(nodes=1, settings={'plugin."sched/backfill"': 'windw = "1-0"\n'})
+        try:
+            controller = cluster.controllers[0]
+            cluster.write_config(controller)
+            done = subprocess.run([program("spurctld"), "-t", "-f", controller.config], capture_output=True, text=True)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertRegex(done.stderr, r'plugin sched/backfill has no option "windw"; did you mean "window"\? .* \(.*spur.conf:\d+\)')
+        finally:
+            cluster.close()
+
 
 if __name__ == "__main__":
     unittest.main()

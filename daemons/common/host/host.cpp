@@ -110,6 +110,8 @@ Result<Instance*> PluginHost::make_first(const AxisInfo& axis, const Config& con
             return instance;
         }
         mistakes += (mistakes.empty() ? "" : "\n") + instance.error().text;
+        // A mistake in the file is the administrator's to mend: another plugin in its place would hide it.
+        if (instance.error().code == ErrorCode::invalid && config.plugin_options.contains(wanted[i])) break;
         if (!axis.has_safe_defaults || !is_in_quarantine(wanted[i])) continue;
         for (const auto stand_in : axis.defaults)
             if (std::ranges::find(wanted, stand_in) == wanted.end()) wanted.emplace_back(stand_in);

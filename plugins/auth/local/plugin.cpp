@@ -20,7 +20,10 @@ std::string key_path(const spur_host* host, const spur_config* config) {
     if (const std::string given = option(config, "key_file").text; !given.empty()) return given;
     const auto state_dir = host_fact(host, "controller.state_dir", host_fact(host, "state_dir"));
     if (state_dir.empty())
-        throw Failure(SPUR_E_INVALID, "auth/local needs key_file: this program has no state directory to look in");
+        throw Failure(
+            SPUR_E_INVALID,
+            "auth/local needs key_file: this program has no state directory to look in. Set SPUR_CONF to the cluster's "
+            "spur.conf, or key_file in [plugin.\"auth/local\"] there");
     return state_dir + "/auth.key";
 }
 

@@ -14,11 +14,9 @@ class Trial(unittest.TestCase):
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM", "SBATCH", "SPUR_CON"))}
         self.env["SPUR_STATE_DIR"] = self.dir
         self.env["PATH"] = os.path.dirname(program("srun")) + ":" + self.env.get("PATH", "/usr/bin:/bin")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.addCleanup(self.spur, "down")  # before that, and also where `up` fails half way
         self.ok("up", "--nodes", "2", "--detach")
-
-    def tearDown(self):
-        self.spur("down")
-        shutil.rmtree(self.dir, ignore_errors=True)
 
     def spur(self, *words):
         return subprocess.run([program("spur"), *words], env=self.env, cwd=self.dir, capture_output=True, text=True, timeout=3 * PATIENCE,

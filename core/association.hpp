@@ -113,12 +113,14 @@ struct Qos {
     std::vector<Text> preempt;  // names of those it may preempt
     PreemptMode preempt_mode{PreemptMode::unset};
     double usage_factor{1.0};
+    std::optional<double> limit_factor;  // multiplies the TRES limits of associations
     std::optional<double> usage_threshold;
     Limits limits;
     TresList max_tres_per_user;
     TresList max_tres_per_account;
     std::optional<std::uint32_t> max_jobs_per_account;
     std::optional<std::uint32_t> max_submit_jobs_per_account;
+    std::optional<std::uint32_t> max_jobs_accrue_per_account;
     TresList min_tres_per_job;
     Usage usage;
     std::uint64_t version{};

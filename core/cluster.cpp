@@ -17,6 +17,7 @@ Result<Events> Cluster::apply(const Stamped<Command>& command) {
     ClusterOps ops{*this, std::max(command.at, now_), version_ + 1, {}};
     SPUR_CHECK(std::visit([&](const auto& body) { return ops.on(body); }, command.what));
     ops.post_jobs();
+    ops.follow_reservations();
     version_ = ops.version;
     now_ = ops.at;
     return std::move(ops.events);
@@ -33,6 +34,8 @@ UnixSeconds Cluster::next_due() const {
     for (const auto& [name, reservation] : reservations_) {
         const bool begun = reservation.has(reservation_flag::begun);
         consider(begun ? reservation.end_time : reservation.start_time);
+        if (begun && reservation.has(reservation_flag::purge_comp) && reservation.idle_since != 0)
+            consider(reservation.idle_since + (reservation.purge_comp_s ? reservation.purge_comp_s : 300));
     }
     return next;
 }

@@ -31,6 +31,8 @@
 
 namespace spur {
 
+struct LimitHit;
+
 struct LicensePool {
     std::uint32_t total{};
     std::uint32_t used{};
@@ -50,6 +52,9 @@ struct NodeClass {
 
 // Takes the bytes of a snapshot piece by piece; a piece is at most about 64 KiB unless one record is larger.
 using ByteSink = std::function<void(std::string_view)>;
+
+// What PreemptType makes of the modes of the cluster, a job's partition and its QOS; either may be null.
+PreemptMode preempt_mode_by(const Policies& policies, const Partition* partition, const Qos* qos);
 
 class Cluster {
 public:
@@ -124,6 +129,7 @@ public:
     // ---- judging, for callers that want the answer before proposing a command
     // Would limits by association and QOS let it start now? none: yes.
     Reason limit_reason(const Job& job, const TresList& would_use) const;
+    LimitHit limit_hit(const Job& job, const TresList& would_use) const;  // the same with its numbers
     // The longest time limit its association and QOS let this request have; what a user who named none gets at most.
     std::optional<std::uint32_t> longest_wall(const JobSpec& spec) const;
     // May `actor` change this job? Slurm's rule: the owner, operators, the account's coordinators.

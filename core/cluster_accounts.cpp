@@ -144,6 +144,41 @@ Result<void> ClusterOps::remove_association(AssociationId id) {
     return {};
 }
 
+// Edits build on those before them, so they are tried out for real; if one is refused, all is put back as it was.
+Result<void> ClusterOps::on(const EditAccounts& cmd) {
+    const auto accounts = c.accounts_;
+    const auto users = c.users_;
+    const auto associations = c.associations_;
+    const auto qos = c.qos_;
+    const auto next_association = c.next_association_id_, next_qos = c.next_qos_id_;
+    Result<void> done;
+    for (const auto& edit : cmd.edits) {
+        if (edit.account)
+            done = on(*edit.account);
+        else if (edit.user)
+            done = on(*edit.user);
+        else if (edit.association)
+            done = on(*edit.association);
+        else if (edit.qos)
+            done = on(*edit.qos);
+        else if (edit.reset)
+            done = on(*edit.reset);
+        else
+            done = fail(ErrorCode::invalid, "an edit names no record");
+        if (!done) break;
+    }
+    if (done) return {};
+    c.accounts_ = accounts;
+    c.users_ = users;
+    c.associations_ = associations;
+    c.qos_ = qos;
+    c.next_association_id_ = next_association;
+    c.next_qos_id_ = next_qos;
+    index_associations();
+    recount();
+    return done;
+}
+
 Result<void> ClusterOps::on(const EditQos& cmd) {
     const auto& name = cmd.qos.name;
     SPUR_CHECK(check_edit(c.qos_, name, cmd.edit, "qos"));

@@ -1,5 +1,7 @@
 // What users and operators do to jobs: cancel, signal, hold, release, requeue, suspend, resume.
 // A reference may mean many records. The command is done for all to which it applies, and refused if that is none.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/cluster_ops.hpp"
@@ -203,14 +205,18 @@ void ClusterOps::suspend(Job& job) {
     for (const auto share : job.open_shares) {
         auto& busy = c.nodes_[job.allocation->shares[share].node.value];
         give_cores(busy, job.allocation->shares[share], job.allocation->sharing);
+        if (busy.job_count) --busy.job_count;
         touch(busy);
         events.push_back(NodeFreed{busy.id});
     }
-    Change change{*this, job};
-    job.pre_suspend_s = job.run_time_s(at);
-    job.state = JobState::suspended;
-    job.suspend_time = at;
-    job.cores_released = true;
+    {
+        Change change{*this, job};
+        job.pre_suspend_s = job.run_time_s(at);
+        job.state = JobState::suspended;
+        job.suspend_time = at;
+        job.cores_released = true;
+    }
+    for (const auto share : job.open_shares) mark_exclusive(c.nodes_[job.allocation->shares[share].node.value]);
     events.push_back(JobSuspended{job.id, job.attempt});
 }
 
@@ -221,8 +227,7 @@ Result<void> ClusterOps::on(const ResumeJob& cmd) {
     for (const auto& target : found) {
         const auto& job = *target.job;
         for (const auto share : job.open_shares) {
-            const auto& wanted = job.allocation->shares[share];
-            if (auto lack = find_core_lack(c.nodes_[wanted.node.value], wanted, job.allocation->sharing))
+            if (auto lack = resume_lack(*job.allocation, job.allocation->shares[share]))
                 return fail(ErrorCode::conflict, "{}: {}", refusal::nodes_busy, *lack);
         }
     }
@@ -231,24 +236,35 @@ Result<void> ClusterOps::on(const ResumeJob& cmd) {
     return {};
 }
 
+// Why a suspended job cannot have its cores back on one of its nodes.
+std::optional<std::string> ClusterOps::resume_lack(const Allocation& allocation, const NodeShare& share) const {
+    const auto& node = c.nodes_[share.node.value];
+    if (node.exclusive || (allocation.exclusive == Exclusive::node && node.job_count != 0))
+        return fmt::format("{} is in use by another job", node.name);
+    return find_core_lack(node, share, allocation.sharing);
+}
+
 void ClusterOps::resume(Job& job) {
     const auto& allocation = *job.allocation;
     for (const auto share : job.open_shares)
-        if (find_core_lack(c.nodes_[allocation.shares[share].node.value], allocation.shares[share], allocation.sharing))
-            return;
+        if (resume_lack(allocation, allocation.shares[share])) return;
     for (const auto share : job.open_shares) {
         auto& busy = c.nodes_[allocation.shares[share].node.value];
         take_cores(busy, allocation.shares[share], allocation.sharing);
+        ++busy.job_count;
         touch(busy);
     }
-    Change change{*this, job};
-    const auto paused = at - job.suspend_time;
-    job.state = JobState::running;
-    job.suspended_s += static_cast<std::uint32_t>(paused);
-    job.suspend_time = at;
-    job.preempt_time = 0;
-    if (job.end_time) job.end_time += paused;
-    job.cores_released = false;
+    {
+        Change change{*this, job};
+        const auto paused = at - job.suspend_time;
+        job.state = JobState::running;
+        job.suspended_s += static_cast<std::uint32_t>(paused);
+        job.suspend_time = at;
+        job.preempt_time = 0;
+        if (job.end_time) job.end_time += paused;
+        job.cores_released = false;
+    }
+    for (const auto share : job.open_shares) mark_exclusive(c.nodes_[allocation.shares[share].node.value]);
     events.push_back(JobResumed{job.id, job.attempt});
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/cluster_ops.hpp"
 #include "core/hostlist.hpp"
+#include "core/switches.hpp"
 
 namespace spur {
 
@@ -75,7 +76,7 @@ Result<std::vector<Node>> ClusterOps::plan_nodes(const ClusterConfig& config) co
             if (!seen.insert(node.id).second) return fail(ErrorCode::invalid, "node {} is defined twice", name);
             const auto before = node;
             set_from_config(node, entry);
-            if (!fresh && node.job_count) SPUR_CHECK(check_jobs_fit(node));
+            if (!fresh && !c.jobs_on(node.id).empty()) SPUR_CHECK(check_jobs_fit(node));
             if (!(node == before) || fresh) node.version = version;
         }
     for (auto& node : nodes)
@@ -145,6 +146,7 @@ Result<void> ClusterOps::on(const ApplyConfig& cmd) {
     if (config.policies.first_job_id == 0 || config.policies.first_job_id > config.policies.max_job_id)
         return fail(ErrorCode::invalid, "first_job_id = {} and max_job_id = {} leave no job ids",
                     config.policies.first_job_id, config.policies.max_job_id);
+    SPUR_CHECK(SwitchTree::resolve(config.switches));
     SPUR_TRY(auto nodes, plan_nodes(config));
     std::map<Text, Partition, std::less<>> partitions;
     for (auto partition : config.partitions) {
@@ -215,7 +217,7 @@ void ClusterOps::rebuild_use(Node& node) {
     for (const auto id : c.jobs_on(node.id)) {
         const auto& job = *c.find_job(id);
         retake(node, job);
-        ++node.job_count;
+        if (job.state != JobState::suspended) ++node.job_count;
         const bool leaving = std::ranges::find(job.leaving, node.id, &NodeShare::node) != job.leaving.end();
         if (job.is_completing() || leaving) ++node.completing_jobs;
     }
@@ -227,6 +229,7 @@ void ClusterOps::mark_exclusive(Node& node) {
     node.exclusive_uid = unlimited;
     for (const auto id : c.jobs_on(node.id)) {
         const auto& job = *c.find_job(id);
+        if (job.cores_released) continue;
         if (job.allocation->exclusive == Exclusive::node) node.exclusive = true;
         if (job.allocation->exclusive == Exclusive::user) node.exclusive_uid = job.spec->uid;
     }

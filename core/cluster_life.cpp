@@ -45,7 +45,8 @@ void ClusterOps::end_alone(Job& job, JobState state, Reason reason) {
     count_running(job, -1);
     {
         Change change{*this, job};
-        if (job.state == JobState::suspended) job.suspended_s += static_cast<std::uint32_t>(at - job.suspend_time);
+        const bool was_suspended = job.state == JobState::suspended;
+        if (was_suspended) job.suspended_s += static_cast<std::uint32_t>(at - job.suspend_time);
         job.state = state;
         job.reason = reason;
         job.flags = (job.flags & ~(job_flag::configuring | job_flag::stopped)) | job_flag::completing;
@@ -53,6 +54,7 @@ void ClusterOps::end_alone(Job& job, JobState state, Reason reason) {
         for (const auto share : job.open_shares) {
             auto& busy = c.nodes_[job.allocation->shares[share].node.value];
             ++busy.completing_jobs;
+            if (was_suspended) ++busy.job_count;
             touch(busy);
         }
     }
@@ -114,12 +116,12 @@ void ClusterOps::release_leaving(Job& job, NodeId id) {
 
 void ClusterOps::leave_node(const Job& job, Node& left) {
     index().jobs_on[left.id.value].erase(job.id);
-    if (left.job_count) --left.job_count;
+    if (left.job_count && job.state != JobState::suspended) --left.job_count;
     if (left.job_count == 0) left.last_busy = at;
     if (left.exclusive || left.exclusive_uid != unlimited) mark_exclusive(left);
     touch(left);
     events.push_back(NodeFreed{left.id});
-    if (left.job_count == 0 && (left.flags & node_flag::reboot_requested)) {
+    if (c.jobs_on(left.id).empty() && (left.flags & node_flag::reboot_requested)) {
         left.flags = (left.flags & ~node_flag::reboot_requested) | node_flag::reboot_issued;
         events.push_back(RebootWanted{left.id});
     }

@@ -9,11 +9,6 @@ namespace spur {
 
 namespace {
 
-std::vector<const Qos*> qos_of(const Cluster& cluster, const JobSpec& spec) {
-    const auto* partition = spec.partitions.empty() ? nullptr : cluster.find_partition(spec.partitions.front());
-    return in_order(cluster.find_qos(spec.qos), partition ? cluster.find_qos(partition->qos) : nullptr);
-}
-
 // TRES-minutes left of the running jobs that `counts` picks. Few sites limit them, so they are added up when asked.
 template <class Counts>
 std::uint64_t run_minutes(const Cluster& cluster, std::string_view tres, Counts&& counts) {
@@ -34,6 +29,12 @@ bool is_below(const Cluster& cluster, AssociationId id, AssociationId top) {
 }
 
 }  // namespace
+
+// Of a job and its partition, in the order in which they count.
+std::vector<const Qos*> qos_of(const Cluster& cluster, const JobSpec& spec) {
+    const auto* partition = spec.partitions.empty() ? nullptr : cluster.find_partition(spec.partitions.front());
+    return in_order(cluster.find_qos(spec.qos), partition ? cluster.find_qos(partition->qos) : nullptr);
+}
 
 struct ClusterOps::OwnLimits {
     LimitPlace place;
@@ -61,15 +62,19 @@ std::unique_ptr<ClusterOps::OwnLimits> ClusterOps::limits_of(const Cluster& c, c
 }
 
 Reason Cluster::limit_reason(const Job& job, const TresList& would_use) const {
-    if (!(policies_.enforce & enforce_flag::limits)) return Reason::none;
+    return limit_hit(job, would_use).reason;
+}
+
+LimitHit Cluster::limit_hit(const Job& job, const TresList& would_use) const {
+    if (!(policies_.enforce & enforce_flag::limits)) return {};
     const auto own = ClusterOps::limits_of(*this, *job.spec, job.association);
-    return judge_limits(own->place, would_use, job.time_limit_min,
-                        [&](const LimitPlace::Group* group, const LimitPlace::Quality* quality, std::string_view tres) {
-                            return run_minutes(*this, tres, [&](const Job& other) {
-                                return group ? is_below(*this, other.association, group->association->id)
-                                             : other.spec->qos == quality->qos->name;
-                            });
-                        });
+    return find_limit(own->place, would_use, job.time_limit_min,
+                      [&](const LimitPlace::Group* group, const LimitPlace::Quality* quality, std::string_view tres) {
+                          return run_minutes(*this, tres, [&](const Job& other) {
+                              return group ? is_below(*this, other.association, group->association->id)
+                                           : other.spec->qos == quality->qos->name;
+                          });
+                      });
 }
 
 std::optional<std::uint32_t> Cluster::longest_wall(const JobSpec& spec) const {
@@ -80,6 +85,82 @@ std::optional<std::uint32_t> Cluster::longest_wall(const JobSpec& spec) const {
     for (const auto& quality : own->place.qualities)
         if (const auto& wall = quality.qos->limits.max_wall_min; wall && (!longest || *wall < *longest)) longest = wall;
     return longest;
+}
+
+// Who has how many waiting jobs that get older.
+struct AccrualCounts {
+    std::map<AssociationId, std::uint32_t> groups;
+    std::map<std::pair<Text, Uid>, std::uint32_t> users;
+    std::map<std::pair<Text, Text>, std::uint32_t> accounts;
+
+    void add(const Cluster& cluster, const Job& job) {
+        for (const auto* up = cluster.find_association(job.association); up; up = cluster.find_association(up->parent))
+            ++groups[up->id];
+        ++users[{job.spec->qos, job.spec->uid}];
+        ++accounts[{job.spec->qos, job.spec->account}];
+    }
+};
+
+// Waiting jobs get older as far as limits on that go, the first submitted first.
+void ClusterOps::settle_accrual() {
+    const auto limited = [](const Limits& limits) { return limits.grp_jobs_accrue || limits.max_jobs_accrue; };
+    const bool any =
+        (c.policies_.enforce & enforce_flag::limits) &&
+        (std::ranges::any_of(c.associations_, [&](const auto& one) { return limited(one.second.limits); }) ||
+         std::ranges::any_of(c.qos_, [&](const auto& one) {
+             return limited(one.second.limits) || one.second.max_jobs_accrue_per_account;
+         }));
+    AccrualCounts counts;
+    if (any)
+        for (const auto id : c.pending_)
+            if (const auto& job = c.jobs_.at(id); job.eligible && job.accrue_time != 0) counts.add(c, job);
+    for (const auto id : c.pending_) {
+        auto& job = c.jobs_.at(id);
+        if (!job.eligible || job.accrue_time != 0) continue;
+        if (any && !may_get_older(job, counts)) continue;
+        Change change{*this, job};
+        job.accrue_time = at;
+        counts.add(c, job);
+        events.push_back(JobChanged{job.id});
+    }
+}
+
+bool ClusterOps::may_get_older(const Job& job, const AccrualCounts& counts) const {
+    const auto own = limits_of(c, *job.spec, job.association);
+    if (!limits_accrual(own->place)) return true;
+    const auto count = [](const auto& map, const auto& key) {
+        const auto found = map.find(key);
+        return found == map.end() ? 0U : found->second;
+    };
+    return may_accrue(own->place, {[&](const Association& entry) { return count(counts.groups, entry.id); },
+                                   [&](const Qos& qos) {
+                                       return count(counts.users, std::pair{qos.name, job.spec->uid});
+                                   },
+                                   [&](const Qos& qos) {
+                                       return count(counts.accounts, std::pair{qos.name, job.spec->account});
+                                   }});
+}
+
+bool ClusterOps::may_get_older(const Job& job) const {
+    if (!(c.policies_.enforce & enforce_flag::limits)) return true;
+    if (!limits_accrual(limits_of(c, *job.spec, job.association)->place)) return true;
+    AccrualCounts counts;
+    for (const auto id : c.pending_)
+        if (const auto& other = c.jobs_.at(id); other.eligible && other.accrue_time != 0 && other.id != job.id)
+            counts.add(c, other);
+    return may_get_older(job, counts);
+}
+
+// Jobs of those who have used up what they may are ended, as Slurm ends them.
+void ClusterOps::end_spent() {
+    if (!(c.policies_.enforce & enforce_flag::limits)) return;
+    const auto running = c.active_;
+    for (const auto id : running) {
+        auto& job = c.jobs_.at(id);
+        if (!job.is_active()) continue;
+        if (const auto reason = judge_spent(limits_of(c, *job.spec, job.association)->place); reason != Reason::none)
+            end_active(job, JobState::timeout, reason);
+    }
 }
 
 // Too many jobs are refused at once; too large ones wait, unless the QOS says DenyOnLimit.

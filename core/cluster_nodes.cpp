@@ -180,7 +180,7 @@ Result<void> ClusterOps::check_node_update(const UpdateNode& cmd) const {
         if (!node) return fail(ErrorCode::invalid, "{}", refusal::invalid_node);
         if (cmd.action == NodeAction::idle && node->state == NodeState::down && (node->flags & node_flag::no_respond))
             return fail(ErrorCode::conflict, "{}", refusal::invalid_node_state);
-        if (cmd.action == NodeAction::future && node->job_count)
+        if (cmd.action == NodeAction::future && !c.jobs_on(id).empty())
             return fail(ErrorCode::conflict, "{}", refusal::nodes_busy);
         if (cmd.gres) {
             Node changed = *node;
@@ -250,8 +250,8 @@ void ClusterOps::act_on(Node& node, NodeAction action, const UpdateNode& cmd) {
         case NodeAction::reboot:
         case NodeAction::reboot_asap:
             if (action == NodeAction::reboot_asap) node.flags |= node_flag::drain;
-            node.flags |= node.job_count ? node_flag::reboot_requested : node_flag::reboot_issued;
-            if (!node.job_count) events.push_back(RebootWanted{node.id});
+            node.flags |= c.jobs_on(node.id).empty() ? node_flag::reboot_issued : node_flag::reboot_requested;
+            if (c.jobs_on(node.id).empty()) events.push_back(RebootWanted{node.id});
             break;
         case NodeAction::cancel_reboot:
             node.flags &= ~node_flag::reboot_requested;

@@ -42,6 +42,9 @@ struct Cluster::Indexes {
 
 struct StartPlan;
 
+struct AccrualCounts;
+
+std::vector<const Qos*> qos_of(const Cluster& cluster, const JobSpec& spec);
 std::string association_key(std::string_view account, std::string_view user, std::string_view partition);
 
 struct ClusterOps {
@@ -85,6 +88,7 @@ struct ClusterOps {
     Result<void> on(const DecayUsage& cmd);
     Result<void> on(const ResetUsage& cmd);
     Result<void> on(const OutboxDelivered& cmd);
+    Result<void> on(const EditAccounts& cmd);
 
     // ---- finding (cluster.cpp)
     Cluster::Indexes& index() { return *c.index_; }
@@ -154,6 +158,7 @@ struct ClusterOps {
     void end_failed_launch(Job& job, const FinishJob& cmd);
     void requeue_finished(Job& job, std::uint32_t flag);
     void suspend(Job& job);
+    std::optional<std::string> resume_lack(const Allocation& allocation, const NodeShare& share) const;
     void resume(Job& job);
     void finish_release(Job& job);  // after that: the last one makes it final
     void enter_queue(Job& job);     // pending once more
@@ -169,6 +174,10 @@ struct ClusterOps {
     // ---- time (cluster_time.cpp), reservations (cluster_reservations.cpp)
     void look_at(Job& job);
     void forget_older(UnixSeconds ended_before);
+    void note_use(Reservation& entry);
+    void follow_reservations();
+    void replace_nodes(Reservation& entry);
+    void end_reserved_jobs(const Reservation& entry);
     void turn_reservations();  // those that begin or end now
     void mark_reserved(const std::vector<NodeId>& ids);
     void end_reservation(const Text& name);
@@ -188,6 +197,10 @@ struct ClusterOps {
     // ---- limits (cluster_limits.cpp)
     struct OwnLimits;
     static std::unique_ptr<OwnLimits> limits_of(const Cluster& c, const JobSpec& spec, AssociationId association);
+    void settle_accrual();
+    bool may_get_older(const Job& job) const;
+    bool may_get_older(const Job& job, const AccrualCounts& counts) const;
+    void end_spent();
     void count_submitted(const Job& job, std::int64_t tasks);
     void count_running(const Job& job, int sign);
     void count_all(const Job& job, int jobs, std::int64_t submitted, const TresList& tres);

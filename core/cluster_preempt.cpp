@@ -18,22 +18,25 @@ std::uint32_t grace_of(const Cluster& cluster, const Job& job) {
 
 }  // namespace
 
-// Its QOS decides before its partition, and that before the cluster.
+// The QOS decides before the partition, and that before the cluster; only those count by which jobs are compared.
+PreemptMode preempt_mode_by(const Policies& policies, const Partition* partition, const Qos* qos) {
+    const auto by = policies.preempt_type;
+    if (by == PreemptType::none) return PreemptMode::off;
+    if (qos && by != PreemptType::partition_prio && qos->preempt_mode != PreemptMode::unset) return qos->preempt_mode;
+    if (partition && by != PreemptType::qos && partition->preempt_mode != PreemptMode::unset)
+        return partition->preempt_mode;
+    return policies.preempt_mode;
+}
+
 PreemptMode Cluster::preempt_mode_of(const Job& job) const {
-    if (const auto* qos = find_qos(job.spec->qos); qos && qos->preempt_mode != PreemptMode::unset)
-        return qos->preempt_mode;
     const auto& name = job.allocation ? job.allocation->partition : job.spec->partitions.front();
-    const auto* partition = find_partition(name);
-    return partition && partition->preempt_mode != PreemptMode::unset ? partition->preempt_mode
-                                                                      : policies_.preempt_mode;
+    return preempt_mode_by(policies_, find_partition(name), find_qos(job.spec->qos));
 }
 
 Result<void> ClusterOps::on(const PreemptJob& cmd) {
     SPUR_TRY(Job * job, job_at(cmd.job, cmd.attempt));
     if (!job->is_running()) return fail(ErrorCode::conflict, "{}", refusal::not_running);
-    // Putting a job aside frees its cores; one that has its nodes to itself would keep everybody else out all the same.
-    const bool asks_aside = cmd.mode == PreemptMode::suspend || cmd.mode == PreemptMode::gang;
-    const bool ends = !asks_aside || job->allocation->exclusive == Exclusive::node;
+    const bool ends = cmd.mode != PreemptMode::suspend && cmd.mode != PreemptMode::gang;
     const auto grace = ends ? grace_of(c, *job) : 0;
     if (grace != 0 && job->preempt_time != 0)
         return fail(ErrorCode::conflict, "job {} has been warned and has until {}", job->display_id(), job->end_time);
@@ -51,7 +54,7 @@ Result<void> ClusterOps::on(const PreemptJob& cmd) {
                 JobSignalled{job->id, job->attempt, std::nullopt, static_cast<std::uint32_t>(signal), false, true});
         events.push_back(JobChanged{job->id});
     } else {
-        push_out(*job, asks_aside ? PreemptMode::requeue : cmd.mode);
+        push_out(*job, cmd.mode);
     }
     return {};
 }

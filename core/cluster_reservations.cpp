@@ -13,27 +13,17 @@ namespace {
 constexpr std::uint64_t recurring = reservation_flag::hourly | reservation_flag::daily | reservation_flag::weekly |
                                     reservation_flag::weekday | reservation_flag::weekend;
 
-// Monday is 0. Calendar days are UTC's, so that every controller agrees.
-int weekday_of(UnixSeconds time) { return static_cast<int>(((time / 86'400) + 3) % 7); }
-
-std::int64_t next_gap_s(const Reservation& reservation) {
-    using namespace reservation_flag;
-    if (reservation.has(hourly)) return 3'600;
-    if (reservation.has(daily)) return 86'400;
-    if (reservation.has(weekly)) return 7 * 86'400;
-    const bool want_weekend = reservation.has(weekend);
-    std::int64_t gap = 86'400;
-    while ((weekday_of(reservation.start_time + gap) >= 5) != want_weekend) gap += 86'400;
-    return gap;
-}
-
+// The next times of either are looked at against the first of the other.
 bool overlap_in_time(const Reservation& a, const Reservation& b) {
-    return a.start_time < b.end_time && b.start_time < a.end_time;
+    return a.holds_between(b.start_time, b.end_time) || b.holds_between(a.start_time, a.end_time);
 }
 
 bool share_node(const Reservation& a, const Reservation& b) {
     return std::ranges::any_of(a.nodes, [&](NodeId id) { return std::ranges::binary_search(b.nodes, id); });
 }
+
+// PURGE_COMP says after which time, or means five minutes.
+std::int64_t purge_after_s(const Reservation& entry) { return entry.purge_comp_s ? entry.purge_comp_s : 300; }
 
 bool is_listed(const std::vector<Text>& list, const Text& name) { return std::ranges::find(list, name) != list.end(); }
 
@@ -41,19 +31,29 @@ bool is_listed(const std::vector<Text>& list, const Text& name) { return std::ra
 
 bool Cluster::may_use(const Reservation& reservation, const Job& job) const {
     const auto& spec = *job.spec;
-    if (spec.uid == 0 && reservation.users.empty() && reservation.accounts.empty()) return true;
+    if (spec.uid == 0 && reservation.users.empty() && reservation.groups.empty() && reservation.accounts.empty())
+        return true;
     const bool user_listed = is_listed(reservation.users, spec.user_name);
     const bool account_listed = is_listed(reservation.accounts, spec.account);
     if (reservation.deny_users ? user_listed : !reservation.users.empty() && !user_listed) return false;
+    if (!reservation.groups.empty() &&
+        std::ranges::find(reservation.group_members, spec.uid) == reservation.group_members.end())
+        return false;
     if (reservation.deny_accounts ? account_listed : !reservation.accounts.empty() && !account_listed) return false;
     return true;
 }
 
 Result<void> ClusterOps::check_reservation(const Reservation& wanted) const {
     if (wanted.start_time >= wanted.end_time) return fail(ErrorCode::invalid, "{}", refusal::invalid_time);
-    if (wanted.users.empty() && wanted.accounts.empty())
+    if (wanted.users.empty() && wanted.groups.empty() && wanted.accounts.empty())
         return fail(ErrorCode::invalid, "{}", refusal::reservation_empty);
-    if (wanted.nodes.empty() && wanted.licenses.empty()) return fail(ErrorCode::invalid, "{}", refusal::invalid_node);
+    if (!wanted.users.empty() && !wanted.groups.empty())
+        return fail(ErrorCode::invalid, "Reservations can't have users and groups specified, only one or the other");
+    const bool needs_none = wanted.has(reservation_flag::any_nodes) && !wanted.licenses.empty();
+    if (wanted.nodes.empty() && !needs_none) return fail(ErrorCode::invalid, "{}", refusal::invalid_node);
+    constexpr auto replaces = reservation_flag::replace | reservation_flag::replace_down;
+    if ((wanted.flags & replaces) && wanted.has(reservation_flag::spec_nodes))
+        return fail(ErrorCode::invalid, "{}", refusal::invalid_node);
     if (!std::ranges::is_sorted(wanted.nodes)) return fail(ErrorCode::invalid, "{}", refusal::invalid_node);
     for (const auto id : wanted.nodes)
         if (const auto* node = c.find_node(id); !node || !node->configured)
@@ -116,6 +116,7 @@ Result<void> ClusterOps::on(const EditReservation& cmd) {
     }
     const auto name = wanted.name;
     c.reservations_[name] = std::move(wanted);
+    note_use(c.reservations_[name]);
     turn_reservations();
     if (c.reservations_.contains(name)) events.push_back(ReservationChanged{name, false});
     return {};
@@ -134,6 +135,86 @@ void ClusterOps::mark_reserved(const std::vector<NodeId>& ids) {
         if (flags == marked.flags) continue;
         marked.flags = flags;
         touch(marked);
+    }
+}
+
+// Of a reservation that goes when nobody needs it any more: does somebody?
+void ClusterOps::note_use(Reservation& entry) {
+    if (!entry.has(reservation_flag::purge_comp)) return;
+    const auto wants = [&](JobId id) { return c.jobs_.at(id).spec->reservation == entry.name; };
+    const bool used = std::ranges::any_of(c.active_, wants) || std::ranges::any_of(c.pending_, wants);
+    if (used)
+        entry.idle_since = 0;
+    else if (entry.idle_since == 0)
+        entry.idle_since = std::max(at, entry.start_time);
+}
+
+// After jobs came and went, or nodes did: reservations that follow them.
+void ClusterOps::follow_reservations() {
+    constexpr auto following =
+        reservation_flag::replace | reservation_flag::replace_down | reservation_flag::purge_comp;
+    const auto follows = [&](const auto& one) { return (one.second.flags & following) != 0; };
+    if (std::ranges::none_of(c.reservations_, follows)) return;
+    const auto matters = [](const Event& event) {
+        return std::holds_alternative<JobStarted>(event) || std::holds_alternative<JobEnded>(event) ||
+               std::holds_alternative<JobQueued>(event) || std::holds_alternative<NodeChanged>(event) ||
+               std::holds_alternative<NodeFreed>(event);
+    };
+    if (std::ranges::none_of(events, matters)) return;
+    for (auto& [name, entry] : c.reservations_) {
+        note_use(entry);
+        if (entry.has(reservation_flag::replace) || entry.has(reservation_flag::replace_down)) replace_nodes(entry);
+    }
+}
+
+// Nodes that are down, or with REPLACE in use, make room for idle ones of the same partition, as far as there are any.
+void ClusterOps::replace_nodes(Reservation& entry) {
+    const auto* partition = c.find_partition(entry.partition);
+    if (!partition || !entry.cores.empty() || !entry.is_active(at)) return;
+    const auto is_spare = [&](NodeId id) {
+        const auto& node = c.nodes_[id.value];
+        if (!node.is_available() || !c.jobs_on(id).empty() || std::ranges::binary_search(entry.nodes, id)) return false;
+        for (const auto& [other, kept] : c.reservations_)
+            if (kept.name != entry.name && kept.holds_between(at, entry.end_time) &&
+                std::ranges::binary_search(kept.nodes, id))
+                return false;
+        return true;
+    };
+    auto nodes = entry.nodes;
+    auto spare = partition->nodes.begin();
+    for (auto& id : nodes) {
+        const bool in_use = entry.has(reservation_flag::replace) && !c.jobs_on(id).empty();
+        if (c.nodes_[id.value].is_available() && !in_use) continue;
+        spare = std::find_if(spare, partition->nodes.end(), is_spare);
+        if (spare == partition->nodes.end()) break;
+        id = *spare++;
+    }
+    if (nodes == entry.nodes) return;
+    const auto old = std::exchange(entry.nodes, std::move(nodes));
+    std::ranges::sort(entry.nodes);
+    entry.version = version;
+    mark_reserved(old);
+    mark_reserved(entry.nodes);
+    for (const auto id : old) events.push_back(NodeFreed{id});
+    events.push_back(ReservationChanged{entry.name, false});
+}
+
+// Jobs that run in it have had their time, unless they may go on for a while.
+void ClusterOps::end_reserved_jobs(const Reservation& entry) {
+    const auto more = c.policies_.resv_over_run_min;
+    if (entry.has(reservation_flag::flex) || more == unlimited) return;
+    const auto running = c.active_;
+    for (const auto id : running) {
+        auto& job = c.jobs_.at(id);
+        if (!job.is_active() || job.spec->reservation != entry.name) continue;
+        if (more == 0) {
+            end_active(job, JobState::timeout, Reason::time_limit);
+            continue;
+        }
+        const auto last = at + std::int64_t{more} * 60;
+        Change change{*this, job};
+        if (job.end_time == 0 || job.end_time > last) job.end_time = last;
+        events.push_back(JobChanged{job.id});
     }
 }
 
@@ -161,6 +242,7 @@ void ClusterOps::end_reservation(const Text& name) {
 
 void ClusterOps::turn_reservations() {
     std::vector<Text> over;
+    std::vector<Reservation> ended;
     for (auto& [name, entry] : c.reservations_) {
         const bool begun = entry.has(reservation_flag::begun);
         if (!begun && entry.start_time <= at) {
@@ -169,16 +251,21 @@ void ClusterOps::turn_reservations() {
             mark_reserved(entry.nodes);
             events.push_back(ReservationChanged{name, false});
         }
-        if (entry.end_time > at) continue;
+        const bool unused = entry.has(reservation_flag::purge_comp) && entry.idle_since != 0 &&
+                            entry.start_time <= at && entry.idle_since + purge_after_s(entry) <= at;
+        if (entry.end_time > at && !unused) continue;
+        ended.push_back(entry);
         if (!(entry.flags & recurring)) {
             over.push_back(name);
             continue;
         }
-        while (entry.end_time <= at) {
-            const auto gap = next_gap_s(entry);
+        const bool skips = unused && entry.end_time > at;  // the rest of this time is not needed
+        for (bool more = skips; more || entry.end_time <= at; more = false) {
+            const auto gap = entry.gap_after(entry.start_time);
             entry.start_time += gap;
             entry.end_time += gap;
         }
+        entry.idle_since = entry.has(reservation_flag::purge_comp) ? entry.start_time : 0;
         entry.flags &= ~reservation_flag::begun;
         if (entry.start_time <= at) entry.flags |= reservation_flag::begun;
         entry.version = version;
@@ -186,6 +273,7 @@ void ClusterOps::turn_reservations() {
         for (const auto id : entry.nodes) events.push_back(NodeFreed{id});
         events.push_back(ReservationChanged{name, false});
     }
+    for (const auto& entry : ended) end_reserved_jobs(entry);
     for (const auto& name : over) end_reservation(name);
 }
 

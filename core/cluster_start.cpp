@@ -33,7 +33,7 @@ std::optional<std::string> find_company_lack(const Cluster& cluster, const Node&
         return fmt::format("{} is held exclusively by another user", node.name);
     if (mode == Exclusive::user)
         for (const auto other : cluster.jobs_on(node.id))
-            if (cluster.find_job(other)->spec->uid != job.spec->uid)
+            if (const auto* here = cluster.find_job(other); !here->cores_released && here->spec->uid != job.spec->uid)
                 return fmt::format("{} has jobs of other users", node.name);
     return std::nullopt;
 }
@@ -61,8 +61,7 @@ const Reservation* find_obstacle(const Cluster& cluster, const Job& job, const N
     const auto* own = cluster.find_reservation(job.spec->reservation);
     if (own && (own->has(reservation_flag::maint) || own->has(reservation_flag::overlap))) return nullptr;
     for (const auto& [name, entry] : cluster.reservations()) {
-        if (entry.name == job.spec->reservation || entry.end_time <= from || (until && entry.start_time >= until))
-            continue;
+        if (entry.name == job.spec->reservation || !entry.holds_between(from, until)) continue;
         if (entry.cores.empty()) {
             if (std::ranges::binary_search(entry.nodes, share.node)) return &entry;
             continue;
@@ -120,8 +119,15 @@ Result<void> ClusterOps::check_nodes(const Job& job, const Placement& part, cons
         if (auto lack = find_cpu_lack(c, *node, share, *plan.partition, plan.allocation->exclusive))
             return fail(ErrorCode::conflict, "{}", *lack);
         if (reservation && !reservation->nodes.empty() && !reservation->has(reservation_flag::flex) &&
+            !reservation->has(reservation_flag::any_nodes) &&
             !std::ranges::binary_search(reservation->nodes, share.node))
             return fail(ErrorCode::conflict, "node {} is not in reservation {}", node->name, reservation->name);
+        if (reservation && !reservation->cores.empty() && !reservation->has(reservation_flag::flex)) {
+            const auto kept = std::ranges::find(reservation->cores, share.node, &NodeShare::node);
+            if (kept == reservation->cores.end() || !kept->cores.contains(share.cores))
+                return fail(ErrorCode::conflict, "not all cores of {} are in reservation {}", node->name,
+                            reservation->name);
+        }
         if (const auto* obstacle = find_obstacle(c, job, share, at, until))
             return fail(ErrorCode::conflict, "node {} is reserved by {}", node->name, obstacle->name);
     }
@@ -162,7 +168,8 @@ Result<StartPlan> ClusterOps::plan_start(const Placement& part) {
     SPUR_TRY(allocation.licenses, parse_licenses(spec.licenses));
     if (!spec.reservation.empty()) {
         const auto* reservation = c.find_reservation(spec.reservation);
-        if (!reservation || !reservation->is_active(at) || !c.may_use(*reservation, *found))
+        if (!reservation || !(reservation->is_active(at) || reservation->has(reservation_flag::flex)) ||
+            !c.may_use(*reservation, *found))
             return fail(ErrorCode::conflict, "{}", refusal::invalid_reservation);
     }
     if (c.policies_.enforce & enforce_flag::limits)

@@ -50,12 +50,11 @@ void add(Usage& usage, const TresList& tres, double seconds, double factor) {
 void ClusterOps::charge(const Job& job) {
     if (!job.allocation || job.state != JobState::running) return;
     const auto qos = c.qos_.find(job.spec->qos);
-    if (!job.association && qos == c.qos_.end()) return;
     const auto seconds = static_cast<double>(at - std::max({job.start_time, job.suspend_time, c.usage_time_}));
     if (seconds <= 0) return;
     const auto tres = allocated_tres(c, *job.allocation);
     const double factor = qos == c.qos_.end() ? 1.0 : qos->second.usage_factor;
-    if (qos != c.qos_.end()) add(qos->second.usage, tres, seconds, factor);
+    for (const auto* each : qos_of(c, *job.spec)) add(c.qos_.find(each->name)->second.usage, tres, seconds, factor);
     for (auto id = job.association; id;) {
         const auto place = c.associations_.find(id);
         if (place == c.associations_.end()) break;
@@ -68,6 +67,8 @@ Result<void> ClusterOps::on(const DecayUsage& cmd) {
     if (cmd.factor && !(*cmd.factor >= 0 && *cmd.factor <= 1))
         return fail(ErrorCode::invalid, "usage cannot fade by a factor of {}", *cmd.factor);
     for (const auto id : c.active_) charge(c.jobs_.at(id));
+    end_spent();
+    settle_accrual();
     const auto elapsed = at - std::exchange(c.usage_time_, at);
     const double factor = cmd.factor.value_or(fading(elapsed, c.policies_.usage_half_life_s));
     for (auto& [id, entry] : c.associations_) fade(entry.usage, factor);

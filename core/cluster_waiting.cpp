@@ -144,7 +144,7 @@ void ClusterOps::refresh(Job& job) {
     }
     if (eligible && !job.eligible) {
         job.eligible_time = std::max(at, job.spec->begin.value_or(0));
-        job.accrue_time = job.eligible_time;
+        job.accrue_time = may_get_older(job) ? job.eligible_time : 0;
     }
     job.eligible = eligible;
     events.push_back(JobChanged{job.id});

@@ -364,6 +364,20 @@ struct ResetUsage {
     bool operator==(const ResetUsage&) const = default;
 };
 
+// What one sacctmgr command does, in order: all of it happens or nothing. Each edit has one of these.
+struct AccountsEdit {
+    std::optional<EditAccount> account;
+    std::optional<EditUser> user;
+    std::optional<EditAssociation> association;
+    std::optional<EditQos> qos;
+    std::optional<ResetUsage> reset;
+    bool operator==(const AccountsEdit&) const = default;
+};
+struct EditAccounts {
+    std::vector<AccountsEdit> edits;
+    bool operator==(const EditAccounts&) const = default;
+};
+
 // The accounting outbox has been delivered up to and including this sequence number.
 struct OutboxDelivered {
     std::uint64_t sequence{};
@@ -374,7 +388,7 @@ using Command = std::variant<ApplyConfig, Tick, PruneJobs, SubmitJob, StartJob, 
                              CancelJob, SignalJob, HoldJob, ReleaseJob, RequeueJob, SuspendJob, ResumeJob, PreemptJob,
                              UpdateJob, TopJob, SetPending, CreateStep, FinishStep, NodeRegistered, NodeSilent,
                              NodeLost, UpdateNode, EditPartition, EditReservation, EditAccount, EditUser,
-                             EditAssociation, EditQos, DecayUsage, ResetUsage, OutboxDelivered>;
+                             EditAssociation, EditQos, DecayUsage, ResetUsage, OutboxDelivered, EditAccounts>;
 
 template <class T>
 struct Stamped {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/command.hpp"
+#include "core/config_fields.hpp"
 #include "core/fields.hpp"
 
 namespace spur::archive {
@@ -310,6 +311,18 @@ template <>
 struct Fields<ResetUsage> {
     static constexpr auto list =
         std::tuple{field<1>(&ResetUsage::account), field<2>(&ResetUsage::user), field<3>(&ResetUsage::qos)};
+};
+
+template <>
+struct Fields<AccountsEdit> {
+    static constexpr auto list =
+        std::tuple{field<1>(&AccountsEdit::account), field<2>(&AccountsEdit::user),
+                   field<3>(&AccountsEdit::association), field<4>(&AccountsEdit::qos), field<5>(&AccountsEdit::reset)};
+};
+
+template <>
+struct Fields<EditAccounts> {
+    static constexpr auto list = std::tuple{field<1>(&EditAccounts::edits)};
 };
 
 template <>

@@ -26,6 +26,9 @@ inline constexpr std::uint32_t wckeys = 1U << 4;
 
 enum class EnforcePartLimits : std::uint8_t { no, any, all };
 
+// PreemptType: who may push out whom. Either rule, none, or only one of the two.
+enum class PreemptType : std::uint8_t { any, none, partition_prio, qos };
+
 // Rules the state machine itself follows. Defaults are Slurm's.
 struct Policies {
     std::uint32_t first_job_id{1};
@@ -36,6 +39,7 @@ struct Policies {
     std::uint32_t max_tasks_per_node{512};
     std::uint32_t min_job_age_s{300};
     std::uint32_t over_time_limit_min{};
+    std::uint32_t resv_over_run_min{};  // how long jobs may run on after their reservation's end; unlimited: to theirs
     std::uint32_t kill_wait_s{30};
     std::uint32_t inactive_limit_s{};
     std::uint32_t batch_start_timeout_s{10};
@@ -46,7 +50,9 @@ struct Policies {
     EnforcePartLimits enforce_part_limits{EnforcePartLimits::no};
     std::uint32_t enforce{};  // enforce_flag
     PreemptMode preempt_mode{PreemptMode::off};
+    PreemptType preempt_type{PreemptType::any};
     std::uint32_t preempt_exempt_time_s{};
+    std::uint32_t max_switch_wait_s{300};     // the longest a job may wait for fewer switches
     std::uint64_t default_mem_per_cpu_mib{};  // 0: none
     std::uint64_t default_mem_per_node_mib{};
     std::uint64_t max_mem_per_cpu_mib{};
@@ -63,12 +69,21 @@ struct Policies {
     bool operator==(const Policies&) const = default;
 };
 
+// A switch of the network: leaves have nodes, the others have switches below them.
+struct SwitchConfig {
+    Text name;
+    std::vector<Text> nodes;     // expanded
+    std::vector<Text> switches;  // expanded
+    bool operator==(const SwitchConfig&) const = default;
+};
+
 struct ClusterConfig {
     Text cluster_name;
     std::vector<NodeConfig> nodes;
     std::vector<Partition> partitions;
     std::vector<LicenseCount> licenses;
     Policies policies;
+    std::vector<SwitchConfig> switches;  // none: every node is as near as any other
     bool operator==(const ClusterConfig&) const = default;
 };
 

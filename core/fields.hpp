@@ -261,17 +261,6 @@ struct Fields<StepKey> {
 };
 
 template <>
-struct Fields<NodeConfig> {
-    static constexpr auto list = std::tuple{
-        field<1>(&NodeConfig::names),         field<2>(&NodeConfig::addr),     field<3>(&NodeConfig::hostname),
-        field<4>(&NodeConfig::port),          field<5>(&NodeConfig::topology), field<6>(&NodeConfig::cpus),
-        field<7>(&NodeConfig::memory_mib),    field<8>(&NodeConfig::tmp_mib),  field<9>(&NodeConfig::gres),
-        field<10>(&NodeConfig::features),     field<11>(&NodeConfig::weight),  field<12>(&NodeConfig::core_spec),
-        field<13>(&NodeConfig::mem_spec_mib), field<14>(&NodeConfig::state),   field<15>(&NodeConfig::state_flags),
-        field<16>(&NodeConfig::reason),       field<17>(&NodeConfig::comment)};
-};
-
-template <>
 struct Fields<Node> {
     static constexpr auto list = std::tuple{field<1>(&Node::id),
                                             field<2>(&Node::name),
@@ -368,7 +357,9 @@ struct Fields<Reservation> {
                    field<11>(&Reservation::deny_users),   field<12>(&Reservation::deny_accounts),
                    field<13>(&Reservation::licenses),     field<14>(&Reservation::flags),
                    field<15>(&Reservation::purge_comp_s), field<16>(&Reservation::max_start_delay_s),
-                   field<17>(&Reservation::comment),      field<18>(&Reservation::version)};
+                   field<17>(&Reservation::comment),      field<18>(&Reservation::version),
+                   field<19>(&Reservation::groups),       field<20>(&Reservation::group_members),
+                   field<21>(&Reservation::idle_since)};
 };
 
 template <>
@@ -452,50 +443,9 @@ struct Fields<Qos> {
                                             field<16>(&Qos::max_submit_jobs_per_account),
                                             field<17>(&Qos::min_tres_per_job),
                                             field<18>(&Qos::usage),
-                                            field<19>(&Qos::version)};
-};
-
-template <>
-struct Fields<Policies> {
-    static constexpr auto list = std::tuple{field<1>(&Policies::first_job_id),
-                                            field<2>(&Policies::max_job_id),
-                                            field<3>(&Policies::max_job_count),
-                                            field<4>(&Policies::max_array_size),
-                                            field<5>(&Policies::max_step_count),
-                                            field<6>(&Policies::max_tasks_per_node),
-                                            field<7>(&Policies::min_job_age_s),
-                                            field<8>(&Policies::over_time_limit_min),
-                                            field<9>(&Policies::kill_wait_s),
-                                            field<10>(&Policies::inactive_limit_s),
-                                            field<11>(&Policies::batch_start_timeout_s),
-                                            field<12>(&Policies::job_requeue),
-                                            field<13>(&Policies::max_batch_requeue),
-                                            field<14>(&Policies::kill_on_invalid_dependency),
-                                            field<15>(&Policies::return_to_service),
-                                            field<16>(&Policies::enforce_part_limits),
-                                            field<17>(&Policies::enforce),
-                                            field<18>(&Policies::preempt_mode),
-                                            field<19>(&Policies::preempt_exempt_time_s),
-                                            field<20>(&Policies::default_mem_per_cpu_mib),
-                                            field<21>(&Policies::default_mem_per_node_mib),
-                                            field<22>(&Policies::max_mem_per_cpu_mib),
-                                            field<23>(&Policies::max_mem_per_node_mib),
-                                            field<24>(&Policies::track_memory),
-                                            field<25>(&Policies::disable_root_jobs),
-                                            field<26>(&Policies::requeue_exit),
-                                            field<27>(&Policies::requeue_exit_hold),
-                                            field<28>(&Policies::default_time_min),
-                                            field<29>(&Policies::usage_half_life_s),
-                                            field<30>(&Policies::config_overrides),
-                                            field<31>(&Policies::keep_outbox),
-                                            field<32>(&Policies::bill_highest_only)};
-};
-
-template <>
-struct Fields<ClusterConfig> {
-    static constexpr auto list = std::tuple{field<1>(&ClusterConfig::cluster_name), field<2>(&ClusterConfig::nodes),
-                                            field<3>(&ClusterConfig::partitions), field<4>(&ClusterConfig::licenses),
-                                            field<5>(&ClusterConfig::policies)};
+                                            field<19>(&Qos::version),
+                                            field<20>(&Qos::limit_factor),
+                                            field<21>(&Qos::max_jobs_accrue_per_account)};
 };
 
 }  // namespace spur::archive

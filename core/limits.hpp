@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -37,11 +38,37 @@ struct LimitPlace {
 using RunMinutes =
     std::function<std::uint64_t(const LimitPlace::Group*, const LimitPlace::Quality*, std::string_view tres)>;
 
+// A limit with its numbers: what it allows, what counts against it, and what the job would add.
+struct LimitHit {
+    Reason reason{Reason::none};
+    std::string_view name{};  // as sacctmgr has it: "GrpTRES"
+    std::string tres{};       // "cpu"; empty where the limit is on jobs or time
+    double most{}, used{}, asked{};
+    const Association* association{};  // whose limit it is; null: the QOS's
+    const Qos* qos{};
+};
+
 // Why a job that wants this may not start now; none: it may.
-Reason judge_limits(const LimitPlace& place, const TresList& wanted, std::uint32_t minutes, const RunMinutes& running);
+LimitHit find_limit(const LimitPlace& place, const TresList& wanted, std::uint32_t minutes, const RunMinutes& running);
+inline Reason judge_limits(const LimitPlace& place, const TresList& wanted, std::uint32_t minutes,
+                           const RunMinutes& running) {
+    return find_limit(place, wanted, minutes, running).reason;
+}
 
 // The same if it were the only job there is: what DenyOnLimit refuses at submission.
 Reason judge_alone(const LimitPlace& place, const TresList& wanted, std::uint32_t minutes);
+
+// Has what was used up to now passed what the group or a QOS may use? Jobs that run are ended for it.
+Reason judge_spent(const LimitPlace& place);
+
+// May one more of its pending jobs get older in priority's eyes? `accruing` counts those that do, of a group, of a
+// QOS's user or of a QOS's account.
+struct Accruing {
+    std::function<std::uint32_t(const Association&)> group;
+    std::function<std::uint32_t(const Qos&)> user, account;
+};
+bool limits_accrual(const LimitPlace& place);
+bool may_accrue(const LimitPlace& place, const Accruing& accruing);
 
 // Would `tasks` more submitted jobs be too many? Refused at once, whatever the flags.
 Reason judge_submit(const LimitPlace& place, std::uint32_t tasks);

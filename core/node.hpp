@@ -104,7 +104,7 @@ struct Node {
     Text extra;
 
     NodeUse use;
-    std::uint32_t job_count{};  // jobs with something on it, suspended and completing ones too
+    std::uint32_t job_count{};  // jobs that run on it or are still being cleared away; suspended ones are no company
     std::uint32_t completing_jobs{};
     Uid exclusive_uid{unlimited};  // whose it is while a --exclusive=user job is here
     bool exclusive{false};         // one job has all of it

@@ -5,6 +5,8 @@
 #include <array>
 #include <cctype>
 
+#include "core/timefmt.hpp"
+
 namespace spur {
 
 namespace {
@@ -46,20 +48,58 @@ bool same_word(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string print_reservation_flags(std::uint64_t flags) {
+std::string print_reservation_flags(std::uint64_t flags, std::uint32_t purge_s) {
     std::string text;
-    for (const auto& name : names)
-        if (flags & name.flag) text.append(text.empty() ? "" : ",").append(name.shown);
+    for (const auto& name : names) {
+        if (!(flags & name.flag)) continue;
+        text.append(text.empty() ? "" : ",").append(name.shown);
+        if (name.flag == reservation_flag::purge_comp && purge_s != 0) text += "=" + print_long_duration(purge_s);
+    }
     return text;
 }
 
-Result<std::uint64_t> parse_reservation_flags(std::string_view text) {
+// Monday is 0. Calendar days are UTC's, so that every controller agrees.
+std::int64_t Reservation::gap_after(UnixSeconds start) const {
+    using namespace reservation_flag;
+    constexpr std::int64_t day = 86'400;
+    if (has(hourly)) return 3'600;
+    if (has(daily)) return day;
+    if (has(weekly)) return 7 * day;
+    if (!has(weekday) && !has(weekend)) return 0;
+    const auto is_weekend = [](UnixSeconds time) { return (time / day + 3) % 7 >= 5; };
+    std::int64_t gap = day;
+    while (is_weekend(start + gap) != has(weekend)) gap += day;
+    return gap;
+}
+
+bool Reservation::holds_between(UnixSeconds from, UnixSeconds until) const {
+    constexpr int most = 1'000;  // repetitions that are looked at
+    auto start = start_time, end = end_time;
+    for (int i = 0; i < most; ++i) {
+        if (until && start >= until) return false;
+        if (end > from) return true;
+        const auto gap = gap_after(start);
+        if (gap == 0) return false;
+        start += gap;
+        end += gap;
+    }
+    return false;
+}
+
+Result<std::uint64_t> parse_reservation_flags(std::string_view text, std::uint32_t* purge_s) {
     std::uint64_t flags = 0;
     while (!text.empty()) {
         const auto comma = std::min(text.find(','), text.size());
-        const auto word = text.substr(0, comma);
+        auto word = text.substr(0, comma);
         text.remove_prefix(std::min(comma + 1, text.size()));
         if (word.empty()) continue;
+        if (const auto equals = word.find('='); equals != std::string_view::npos) {
+            const auto time = parse_duration_s(word.substr(equals + 1));
+            if (purge_s == nullptr || !same_word(word.substr(0, equals), "PURGE_COMP") || !time || *time < 0)
+                return fail(ErrorCode::invalid, "Error parsing flags {}", word);
+            *purge_s = static_cast<std::uint32_t>(*time);
+            word = word.substr(0, equals);
+        }
         const auto place = std::ranges::find_if(names, [&](const FlagName& name) {
             return same_word(word, name.shown) || (!name.typed.empty() && same_word(word, name.typed));
         });

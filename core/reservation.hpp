@@ -38,9 +38,9 @@ inline constexpr std::uint64_t spec_nodes = 1ULL << 21;
 inline constexpr std::uint64_t begun = 1ULL << 63;  // ours: its nodes carry the flags of an active reservation
 }  // namespace reservation_flag
 
-// "MAINT,SPEC_NODES", in Slurm's order; and the reverse.
-std::string print_reservation_flags(std::uint64_t flags);
-Result<std::uint64_t> parse_reservation_flags(std::string_view text);
+// "MAINT,SPEC_NODES", in Slurm's order; and the reverse. PURGE_COMP may come with a time, which goes to `purge_s`.
+std::string print_reservation_flags(std::uint64_t flags, std::uint32_t purge_s = 0);
+Result<std::uint64_t> parse_reservation_flags(std::string_view text, std::uint32_t* purge_s = nullptr);
 
 struct Reservation {
     Text name;
@@ -53,11 +53,14 @@ struct Reservation {
     Text partition;
     std::vector<Text> users;  // "-name" with deny_users
     std::vector<Text> accounts;
+    std::vector<Text> groups;
+    std::vector<Uid> group_members;  // of the groups, as the controller found them
     bool deny_users{false};
     bool deny_accounts{false};
     std::vector<LicenseCount> licenses;
     std::uint64_t flags{};
     std::uint32_t purge_comp_s{};
+    UnixSeconds idle_since{};  // with PURGE_COMP: no job has wanted it since then; 0: one does
     std::uint32_t max_start_delay_s{};
     Text comment;
     std::uint64_t version{};
@@ -65,6 +68,10 @@ struct Reservation {
 
     bool has(std::uint64_t flag) const { return flags & flag; }
     bool is_active(UnixSeconds now) const { return start_time <= now && now < end_time; }
+    // Seconds from a start of one that repeats to the next one; 0: it does not repeat.
+    std::int64_t gap_after(UnixSeconds start) const;
+    // Does it, or one of its repetitions, hold some of that time? `until` 0: for ever.
+    bool holds_between(UnixSeconds from, UnixSeconds until) const;
 };
 
 }  // namespace spur

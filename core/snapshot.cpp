@@ -6,6 +6,7 @@
 
 #include "core/cluster.hpp"
 #include "core/cluster_ops.hpp"
+#include "core/config_fields.hpp"
 #include "core/fields.hpp"
 #include "core/sha256.hpp"
 

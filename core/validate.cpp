@@ -136,8 +136,12 @@ private:
         if (limit == 0) return refuse(refusal::invalid_time_limit);
         const auto shortest = spec_.time_min_min.value_or(limit);
         if (shortest > limit) return refuse(refusal::invalid_time_min);
-        if (enforces([&](const Partition& partition) { return shortest > partition.max_time_min; }))
+        const auto* qos = cluster_.find_qos(spec_.qos);
+        const bool passes = qos && (qos->flags & qos_flag::partition_time_limit);
+        if (!passes && enforces([&](const Partition& partition) { return shortest > partition.max_time_min; }))
             return refuse(refusal::invalid_time_limit);
+        if (const auto most = cluster_.policies().max_switch_wait_s; spec_.switches)
+            spec_.switches_wait_s = std::min(spec_.switches_wait_s.value_or(most), most);
         if (spec_.deadline) {
             const auto earliest = std::max(now_, spec_.begin.value_or(0));
             if (*spec_.deadline <= earliest) return refuse(refusal::invalid_time);

@@ -60,6 +60,7 @@ std::string count_in(const google::protobuf::RepeatedPtrField<v1::TresCount>& li
 // Limits that associations and QOS have in common.
 constexpr Column limit_columns[] = {
     {"grpjobs", "GrpJobs", 7, SPUR_LIMIT(grp_jobs)},
+    {"grpjobsaccrue", "GrpJobsAccrue", 13, SPUR_LIMIT(grp_jobs_accrue)},
     {"grptres", "GrpTRES", 13, SPUR_TRES(grp_tres)},
     {"grptresmins", "GrpTRESMins", 13, SPUR_TRES(grp_tres_mins)},
     {"grptresrunmins", "GrpTRESRunMins", 13, SPUR_TRES(grp_tres_run_mins)},
@@ -105,6 +106,8 @@ constexpr Column association_columns[] = {
          return r.association ? number_if(r.association->priority() != 0, r.association->priority()) : std::string{};
      }},
     {"maxjobs", "MaxJobs", 7, SPUR_LIMIT(max_jobs)},
+    {"maxjobsaccrue", "MaxJobsAccrue", 13, SPUR_LIMIT(max_jobs_accrue)},
+    {"minpriothreshold", "MinPrioThres", 12, SPUR_LIMIT(min_prio_threshold)},
     {"maxsubmitjobs", "MaxSubmit", 9, SPUR_LIMIT(max_submit_jobs)},
     {"qos", "QOS", 20, [](const Row& r) { return r.association ? joined(r.book->qos_of(*r.association)) : ""; }},
     {"qoslevel", "QOS", 20, [](const Row& r) { return r.association ? joined(r.book->qos_of(*r.association)) : ""; }},
@@ -164,6 +167,17 @@ constexpr Column qos_columns[] = {
     {"usagethreshold", "UsageThres", 10,
      [](const Row& r) {
          return r.qos->has_usage_threshold() ? fmt::format("{:f}", r.qos->usage_threshold()) : std::string{};
+     }},
+    {"limitfactor", "LimitFactor", 11,
+     [](const Row& r) {
+         return r.qos->has_limit_factor() ? fmt::format("{:f}", r.qos->limit_factor()) : std::string{};
+     }},
+    {"minpriothreshold", "MinPrioThres", 12, SPUR_LIMIT(min_prio_threshold)},
+    {"maxjobsaccrueperuser", "MaxJobsAccruePU", 15, SPUR_LIMIT(max_jobs_accrue)},
+    {"maxjobsaccruepu", "MaxJobsAccruePU", 15, SPUR_LIMIT(max_jobs_accrue)},
+    {"maxjobsaccrueperaccount", "MaxJobsAccruePA", 15,
+     [](const Row& r) {
+         return number_if(r.qos->has_max_jobs_accrue_per_account(), r.qos->max_jobs_accrue_per_account());
      }},
     {"usagefactor", "UsageFactor", 11, [](const Row& r) { return fmt::format("{:f}", r.qos->usage_factor()); }},
     {"maxtresperuser", "MaxTRESPU", 13, [](const Row& r) { return tres_text(r.qos->max_tres_per_user()); }},

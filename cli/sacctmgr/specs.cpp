@@ -59,8 +59,8 @@ constexpr Alias aliases[] = {
     {"maxjobsaccrue", "maxjobsaccrue"},
     {"maxjobsaccrueperuser", "maxjobsaccrue"},
     {"maxjobsaccruepu", "maxjobsaccrue"},
-    {"maxjobsaccrueperaccount", "maxjobsaccrue"},
-    {"maxjobsaccruepa", "maxjobsaccrue"},
+    {"maxjobsaccrueperaccount", "maxjobsaccrueperaccount"},
+    {"maxjobsaccruepa", "maxjobsaccrueperaccount"},
     {"maxsubmitjobs", "maxsubmitjobs"},
     {"maxsubmitjobsperuser", "maxsubmitjobsperuser"},
     {"maxsubmitjobspu", "maxsubmitjobsperuser"},
@@ -93,6 +93,7 @@ constexpr Alias aliases[] = {
     {"preemptmode", "preemptmode"},
     {"preemptexempttime", "preemptexempttime"},
     {"flags", "flags"},
+    {"limitfactor", "limitfactor"},
     {"usagefactor", "usagefactor"},
     {"usagethreshold", "usagethreshold"},
     {"format", "format"},
@@ -205,10 +206,13 @@ struct CountKey {
     }
 constexpr CountKey count_keys[] = {
     {"grpjobs", "GrpJobs", SPUR_COUNT(grp_jobs)},
+    {"grpjobsaccrue", "GrpJobsAccrue", SPUR_COUNT(grp_jobs_accrue)},
     {"grpsubmitjobs", "GrpSubmitJobs", SPUR_COUNT(grp_submit_jobs)},
     {"grpwall", "GrpWall", SPUR_COUNT(grp_wall_min), true},
     {"maxjobs", "MaxJobs", SPUR_COUNT(max_jobs)},
+    {"maxjobsaccrue", "MaxJobsAccrue", SPUR_COUNT(max_jobs_accrue)},
     {"maxsubmitjobs", "MaxSubmitJobs", SPUR_COUNT(max_submit_jobs)},
+    {"minpriothreshold", "MinPrioThreshold", SPUR_COUNT(min_prio_threshold)},
     {"maxwall", "MaxWall", SPUR_COUNT(max_wall_min), true},
 };
 
@@ -251,10 +255,6 @@ Taken<LimitsChange> limits_change(const Spec& spec, const Book& book) {
             return LimitsChange{
                 [of = entry.of, change = *change](v1::AccountLimits& limits) { apply(change, *of(limits)); }};
         }
-    for (const auto* key : {"grpjobsaccrue", "maxjobsaccrue", "minpriothreshold"})
-        if (spec.key == key)
-            return std::unexpected(
-                Refused{fmt::format("error: {} is not a limit this cluster knows; leave it out", key)});
     return LimitsChange{};
 }
 
@@ -268,25 +268,14 @@ Taken<Names> known_qos(const Spec& spec, const Book& book) {
     return spec.list();
 }
 
-constexpr std::pair<std::uint32_t, const char*> flag_names[] = {
-    {qos_flag::deny_on_limit, "DenyOnLimit"},
-    {qos_flag::over_part_qos, "OverPartQOS"},
-    {qos_flag::require_reservation, "RequiresReservation"},
-    {qos_flag::no_decay, "NoDecay"},
-};
-
 Taken<std::uint32_t> flags_of(const Spec& spec) {
     std::uint32_t flags = 0;
     for (const auto& name : spec.list()) {
-        const auto found = std::ranges::find_if(flag_names, [&](const auto& entry) {
-            return equal_nocase(entry.second, name) || (name == "requirereservation" && entry.second[0] == 'R');
-        });
-        if (found == std::end(flag_names))
-            return std::unexpected(Refused{fmt::format(
-                "error: the QOS flag {} is not known here; there are DenyOnLimit, OverPartQOS, RequiresReservation and "
-                "NoDecay",
-                quoted(name))});
-        flags |= found->first;
+        const auto flag = find_flag(name);
+        if (!flag)
+            return std::unexpected(Refused{fmt::format("error: the QOS flag {} is not known here; there are {}",
+                                                       quoted(name), flags_text(~std::uint32_t{0}))});
+        flags |= *flag;
     }
     return flags;
 }
@@ -391,18 +380,33 @@ Taken<QosChange> qos_change(const Spec& spec, const Book& book) {
         return count("MaxJobsPerAccount", [](v1::Qos& qos, Number n) {
             n ? qos.set_max_jobs_per_account(*n) : qos.clear_max_jobs_per_account();
         });
+    if (spec.key == "maxjobsaccrueperaccount")
+        return count("MaxJobsAccruePerAccount", [](v1::Qos& qos, Number n) {
+            n ? qos.set_max_jobs_accrue_per_account(*n) : qos.clear_max_jobs_accrue_per_account();
+        });
     if (spec.key == "maxsubmitjobsperaccount")
         return count("MaxSubmitJobsPerAccount", [](v1::Qos& qos, Number n) {
             n ? qos.set_max_submit_jobs_per_account(*n) : qos.clear_max_submit_jobs_per_account();
         });
     if (spec.key == "description") return QosChange{[text = spec.value](v1::Qos& qos) { qos.set_description(text); }};
-    if (spec.key == "usagefactor") {
+    const auto real = [&](std::string_view label, auto set) -> Taken<QosChange> {
+        if (spec.value == "-1") return QosChange{[set](v1::Qos& qos) { set(qos, std::nullopt); }};
         char* end = nullptr;
-        const double factor = std::strtod(spec.value.c_str(), &end);
-        if (*end != '\0' || spec.value.empty() || !(factor >= 0 && factor < 1e9))
-            return std::unexpected(invalid("UsageFactor", spec));
-        return QosChange{[factor](v1::Qos& qos) { qos.set_usage_factor(factor); }};
-    }
+        const double value = std::strtod(spec.value.c_str(), &end);
+        if (*end != '\0' || spec.value.empty() || !(value >= 0 && value < 1e9))
+            return std::unexpected(invalid(label, spec));
+        return QosChange{[set, value](v1::Qos& qos) { set(qos, value); }};
+    };
+    using Real = std::optional<double>;
+    if (spec.key == "usagefactor")
+        return real("UsageFactor", [](v1::Qos& qos, Real value) { qos.set_usage_factor(value.value_or(1)); });
+    if (spec.key == "limitfactor")
+        return real("LimitFactor",
+                    [](v1::Qos& qos, Real value) { value ? qos.set_limit_factor(*value) : qos.clear_limit_factor(); });
+    if (spec.key == "usagethreshold")
+        return real("UsageThreshold", [](v1::Qos& qos, Real value) {
+            value ? qos.set_usage_threshold(*value) : qos.clear_usage_threshold();
+        });
     if (spec.key == "preemptexempttime") {
         const auto seconds = spec.value == "-1" ? Result<std::int64_t>{-1} : parse_duration_s(spec.value);
         if (!seconds) return std::unexpected(invalid("PreemptExemptTime", spec));
@@ -439,112 +443,11 @@ Taken<QosChange> qos_change(const Spec& spec, const Book& book) {
             qos.set_flags(operation == '=' ? flags : operation == '+' ? qos.flags() | flags : qos.flags() & ~flags);
         }};
     }
-    if (spec.key == "usagethreshold")
-        return std::unexpected(Refused{"error: UsageThreshold is not a limit this cluster knows; leave it out"});
     return std::unexpected(Refused{});
 }
 
 bool is_inherited(const Spec& spec) {
     return spec.key.starts_with("max") || spec.key == "qos" || spec.key == "defaultqos";
-}
-
-// ---- texts ---------------------------------------------------------------------------------------------------------
-
-std::string wall_text(std::uint32_t minutes) { return print_long_limit(minutes); }
-std::string tres_text(const Counts& wire) { return tres_of(wire).str(); }
-
-std::string flags_text(std::uint32_t flags) {
-    Names names;
-    for (const auto& [flag, name] : flag_names)
-        if (flags & flag) names.emplace_back(name);
-    return joined(names);
-}
-
-std::optional<v1::AccountUser::AdminLevel> find_admin_level(std::string_view text) {
-    const auto word = lower(text);
-    if (word.empty()) return std::nullopt;
-    for (const auto level : {v1::AccountUser::NONE, v1::AccountUser::OPERATOR, v1::AccountUser::ADMINISTRATOR})
-        if (lower(admin_level_text(level)).starts_with(word)) return level;
-    return std::nullopt;
-}
-
-std::string admin_level_text(v1::AccountUser::AdminLevel level) {
-    if (level == v1::AccountUser::ADMINISTRATOR) return "Administrator";
-    return level == v1::AccountUser::OPERATOR ? "Operator" : "None";
-}
-
-std::string joined(const Names& names) { return fmt::format("{}", fmt::join(names, ",")); }
-bool is_in(const Names& names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
-
-namespace {
-
-struct Lines {
-    std::string text;
-    std::size_t width;
-    template <class T>
-    void put(bool given, std::string_view label, const T& value) {
-        if (given) text += fmt::format("  {:<{}}= {}\n", label, width, value);
-    }
-};
-
-}  // namespace
-
-std::string settings_text(const v1::Association& entry, bool with_parent) {
-    Lines lines{{}, 14};
-    const auto& limits = entry.limits();
-    const auto wall = [](bool given, std::uint32_t minutes) { return given ? wall_text(minutes) : std::string{}; };
-    lines.put(entry.shares_parent(), "Fairshare", "parent");
-    lines.put(!entry.shares_parent() && entry.shares() != 1, "Fairshare", entry.shares());
-    lines.put(limits.has_grp_jobs(), "GrpJobs", limits.grp_jobs());
-    lines.put(limits.has_grp_submit_jobs(), "GrpSubmitJobs", limits.grp_submit_jobs());
-    lines.put(!limits.grp_tres().empty(), "GrpTRES", tres_text(limits.grp_tres()));
-    lines.put(!limits.grp_tres_mins().empty(), "GrpTRESMins", tres_text(limits.grp_tres_mins()));
-    lines.put(!limits.grp_tres_run_mins().empty(), "GrpTRESRunMins", tres_text(limits.grp_tres_run_mins()));
-    lines.put(limits.has_grp_wall_min(), "GrpWall", wall(limits.has_grp_wall_min(), limits.grp_wall_min()));
-    lines.put(limits.has_max_jobs(), "MaxJobs", limits.max_jobs());
-    lines.put(limits.has_max_submit_jobs(), "MaxSubmitJobs", limits.max_submit_jobs());
-    lines.put(!limits.max_tres_per_job().empty(), "MaxTRES", tres_text(limits.max_tres_per_job()));
-    lines.put(!limits.max_tres_per_node().empty(), "MaxTRESPerNode", tres_text(limits.max_tres_per_node()));
-    lines.put(!limits.max_tres_mins_per_job().empty(), "MaxTRESMins", tres_text(limits.max_tres_mins_per_job()));
-    lines.put(limits.has_max_wall_min(), "MaxWall", wall(limits.has_max_wall_min(), limits.max_wall_min()));
-    lines.put(with_parent, "Parent", entry.parent_account());
-    lines.put(entry.priority() != 0, "Priority", entry.priority());
-    lines.put(!entry.qos().empty(), "QOS", joined({entry.qos().begin(), entry.qos().end()}));
-    lines.put(!entry.default_qos().empty(), "DefQOS", entry.default_qos());
-    return lines.text;
-}
-
-std::string settings_text(const v1::Qos& qos) {
-    Lines lines{fmt::format("  Description    = {}\n", qos.description()), 25};
-    const auto& limits = qos.limits();
-    lines.put(qos.flags() != 0, "Flags", flags_text(qos.flags()));
-    lines.put(qos.grace_time_s() != 0, "GraceTime", qos.grace_time_s());
-    lines.put(limits.has_grp_jobs(), "GrpJobs", limits.grp_jobs());
-    lines.put(limits.has_grp_submit_jobs(), "GrpSubmitJobs", limits.grp_submit_jobs());
-    lines.put(!limits.grp_tres().empty(), "GrpTRES", tres_text(limits.grp_tres()));
-    lines.put(!limits.grp_tres_mins().empty(), "GrpTRESMins", tres_text(limits.grp_tres_mins()));
-    lines.put(!limits.grp_tres_run_mins().empty(), "GrpTRESRunMins", tres_text(limits.grp_tres_run_mins()));
-    lines.put(limits.has_grp_wall_min(), "GrpWall", wall_text(limits.grp_wall_min()));
-    lines.put(qos.has_max_jobs_per_account(), "MaxJobsPerAccount", qos.max_jobs_per_account());
-    if (limits.has_max_jobs()) lines.text += fmt::format("  MaxJobsPerUser = {}\n", limits.max_jobs());
-    lines.put(qos.has_max_submit_jobs_per_account(), "MaxSubmitJobsPerAccount", qos.max_submit_jobs_per_account());
-    lines.put(limits.has_max_submit_jobs(), "MaxSubmitJobsPerUser", limits.max_submit_jobs());
-    lines.put(!qos.max_tres_per_account().empty(), "MaxTRESPerAccount", tres_text(qos.max_tres_per_account()));
-    lines.put(!limits.max_tres_per_job().empty(), "MaxTRESPerJob", tres_text(limits.max_tres_per_job()));
-    lines.put(!limits.max_tres_per_node().empty(), "MaxTRESPerNode", tres_text(limits.max_tres_per_node()));
-    lines.put(!qos.max_tres_per_user().empty(), "MaxTRESPerUser", tres_text(qos.max_tres_per_user()));
-    lines.put(!qos.min_tres_per_job().empty(), "MinTRESPerJob", tres_text(qos.min_tres_per_job()));
-    lines.put(!limits.max_tres_mins_per_job().empty(), "MaxTRESMins", tres_text(limits.max_tres_mins_per_job()));
-    lines.put(limits.has_max_wall_min(), "MaxWall", wall_text(limits.max_wall_min()));
-    lines.put(!qos.preempt().empty(), "Preempt", joined({qos.preempt().begin(), qos.preempt().end()}));
-    const auto mode = qos.preempt_mode();
-    std::string upper;
-    for (const auto letter : mode) upper += static_cast<char>(letter >= 'a' && letter <= 'z' ? letter - 32 : letter);
-    lines.put(!mode.empty() && mode != "cluster", "PreemptMode", upper);
-    lines.put(qos.has_preempt_exempt_time_s(), "PreemptExemptTime", print_long_duration(qos.preempt_exempt_time_s()));
-    lines.put(qos.priority() != 0, "Priority", qos.priority());
-    lines.put(qos.usage_factor() != 1, "UsageFactor", fmt::format("{:.4f}", qos.usage_factor()));
-    return lines.text;
 }
 
 }  // namespace spur::cli::sacctmgr

@@ -51,6 +51,7 @@ std::string settings_text(const v1::Qos& qos);
 
 std::string wall_text(std::uint32_t minutes);                                          // "01:10:00"
 std::string tres_text(const google::protobuf::RepeatedPtrField<v1::TresCount>& wire);  // "cpu=1,mem=4G"
+std::optional<std::uint32_t> find_flag(std::string_view name);                         // of a QOS
 std::string flags_text(std::uint32_t flags);                                           // "DenyOnLimit,NoDecay"
 std::optional<v1::AccountUser::AdminLevel> find_admin_level(std::string_view text);    // "operator", "admin"
 std::string admin_level_text(v1::AccountUser::AdminLevel level);                       // "Administrator"

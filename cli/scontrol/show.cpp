@@ -235,8 +235,26 @@ int show_daemons(Control& control, const std::string&) {
 }
 
 int show_nothing(Control&, const std::string&) { return 0; }  // burst buffers, federations: there are none
-int show_topology(Control& control, const std::string&) {
-    control.console().error("No topology information available");
+// All switches, one by its name, or those above a node.
+int show_topology(Control& control, const std::string& name) {
+    const auto reply =
+        control.call<v1::ListSwitchesReply>("ListSwitches", v1::ListSwitchesRequest{}, "slurm_load_topo");
+    if (!reply) return 1;
+    std::string text;
+    const auto add = [&](const v1::Switch& one) {
+        text += fmt::format("SwitchName={} Level={} LinkSpeed=1 Nodes={}{}\n", one.name(), one.level(), one.nodes(),
+                            one.switches().empty() ? "" : " Switches=" + one.switches());
+    };
+    for (const auto& one : reply->switches())
+        if (name.empty() || one.name() == name) add(one);
+    if (text.empty() && !name.empty())
+        for (const auto& one : reply->switches())
+            if (const auto hosts = HostSet::parse(one.nodes()); hosts && hosts->contains(name)) add(one);
+    if (reply->switches().empty())
+        control.console().error("No topology information available");
+    else if (text.empty())
+        control.console().error("Topology information contains no switch or node named {}", name);
+    print_out(text);
     return 0;
 }
 int not_yet(Control& control, const std::string&) {

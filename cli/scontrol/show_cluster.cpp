@@ -113,9 +113,10 @@ std::string reservation_text(const v1::Reservation& reservation, const Style& st
     record.line("Nodes={} NodeCnt={} CoreCnt={} Features={} PartitionName={} Flags={}", shown(reservation.nodes()),
                 reservation.node_count(), reservation.core_count(), shown(reservation.features()),
                 shown(reservation.partition()), reservation.flags());
+    for (const auto& cores : reservation.core_ids()) record.line("  {}", cores);
     record.line("TRES={}", shown(reservation.tres()));
-    record.line("Users={} Groups=(null) Accounts={} Licenses={} State={} BurstBuffer=(null) Watts=n/a",
-                shown(reservation.users()), shown(reservation.accounts()), shown(reservation.licenses()),
+    record.line("Users={} Groups={} Accounts={} Licenses={} State={} BurstBuffer=(null) Watts=n/a",
+                shown(reservation.users()), shown(reservation.groups()), shown(reservation.accounts()), shown(reservation.licenses()),
                 reservation.state());
     record.line("MaxStartDelay=(null)");
     return record.text(style);

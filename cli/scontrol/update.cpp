@@ -294,8 +294,9 @@ Result<v1::UpdateReservationRequest> reservation_update(const Request& request, 
         if (!key)
             return fail(ErrorCode::invalid, "scontrol: error: Unknown parameter {}={}.  No reservation {}.",
                         setting.key, setting.value, verb);
+        std::uint32_t purge_s = 0;
         if (*key == "flags")
-            if (const auto flags = parse_reservation_flags(setting.value); !flags)
+            if (const auto flags = parse_reservation_flags(setting.value, &purge_s); !flags)
                 return fail(ErrorCode::invalid, "scontrol: error: {}.  No reservation {}.", flags.error().text, verb);
         (*update.mutable_changes())[*key + setting.sign] = setting.value;
     }

@@ -180,7 +180,28 @@ private:
         else if (word == "DeadLine")
             say("It could not end before its deadline, {}.", moment(spec_.deadline()));
         else if (word.starts_with("Assoc") || word.starts_with("QOS") || word.starts_with("Max"))
-            say("The limit {} keeps it back: {}.", word, limit_words(word));
+            say("The limit {} keeps it back: {}.", word, facts_.has_limit() ? limit_numbers() : limit_words(word));
+    }
+
+    // "GrpTRES of account physics is cpu=8; 6 are in use and it asks for 4".
+    std::string limit_numbers() const {
+        const auto& limit = facts_.limit();
+        const bool minutes =
+            limit.name().find("Mins") != std::string::npos || limit.name().find("Wall") != std::string::npos;
+        const auto amount = [&](double value) {
+            if (limit.tres() == "mem" && !minutes) return print_mib(static_cast<std::uint64_t>(value));
+            return fmt::format("{}{}", static_cast<std::uint64_t>(value), minutes ? " minutes" : "");
+        };
+        auto text = fmt::format("{} of {} is {}{}", limit.name(), limit.whose(),
+                                limit.tres().empty() ? "" : limit.tres() + "=", amount(limit.most()));
+        if (limit.name().starts_with("Min"))
+            return text + fmt::format(" at least, and it asks for {}", amount(limit.asked()));
+        text += limit.name().ends_with("PerJob") || limit.name() == "MaxWall" || limit.name() == "MaxTRESMins" ||
+                        limit.name() == "MaxTRESPerNode"
+                    ? std::string{}
+                    : fmt::format("; {} {} in use", amount(limit.used()), minutes || limit.used() != 1 ? "are" : "is");
+        return text + fmt::format("{} it asks for {}", text.find(';') == std::string::npos ? ", and" : " and",
+                                  amount(limit.asked()));
     }
 
     // "QOSMaxJobsPerUserLimit": whose limit, on what.

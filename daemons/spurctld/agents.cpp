@@ -187,7 +187,7 @@ void Agents::welcome(const std::shared_ptr<Link>& link, NodeId node, const Event
     {
         const std::lock_guard lock{mutex_};
         welcome.set_heartbeat_s(config_.heartbeat_s);
-        *welcome.mutable_policy() = policy();
+        *welcome.mutable_policy() = policy(node);
         auto& presence = nodes_[node];
         previous = std::exchange(presence.link, link);
         presence.told_silent = presence.told_lost = false;
@@ -434,10 +434,16 @@ void Agents::check_silence() {
 }
 
 // [mutex_ held]
-v1::AgentPolicy Agents::policy() const {
+v1::AgentPolicy Agents::policy(NodeId node) const {
     v1::AgentPolicy policy;
-    policy.set_kill_wait_s(engine_.model()->directory->policies.kill_wait_s);
-    policy.set_over_time_min(engine_.model()->directory->policies.over_time_limit_min);
+    const auto model = engine_.model();
+    policy.set_kill_wait_s(model->directory->policies.kill_wait_s);
+    policy.set_over_time_min(model->directory->policies.over_time_limit_min);
+    if (const auto& known = model->nodes.get(node.value)) {
+        const auto where = model->switches->address_of(known->name.str());
+        policy.set_topology_address(where.address);
+        policy.set_topology_pattern(where.pattern);
+    }
     policy.set_prolog(config_.prolog);
     policy.set_epilog(config_.epilog);
     policy.set_task_prolog(config_.task_prolog);
@@ -447,16 +453,16 @@ v1::AgentPolicy Agents::policy() const {
 }
 
 void Agents::reconfigure(AgentConfig config) {
-    std::vector<NodeId> nodes;
-    v1::ControllerMessage message;
+    std::vector<std::pair<NodeId, v1::ControllerMessage>> messages;
     {
         const std::lock_guard lock{mutex_};
         config_ = std::move(config);
-        *message.mutable_reconfigure()->mutable_policy() = policy();
         for (const auto& [id, presence] : nodes_)
-            if (presence.link) nodes.push_back(id);
+            if (presence.link)
+                *messages.emplace_back(id, v1::ControllerMessage{}).second.mutable_reconfigure()->mutable_policy() =
+                    policy(id);
     }
-    for (const auto id : nodes) send(id, message);
+    for (const auto& [id, message] : messages) send(id, message);
 }
 
 std::optional<NodeVitals> Agents::vitals(NodeId node) const {

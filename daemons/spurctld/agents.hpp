@@ -74,7 +74,7 @@ private:
     void launch(const ReadModel& model, const Job& job, std::optional<NodeId> only);
     void watch_silence(const std::stop_token& stop);
     void check_silence();
-    v1::AgentPolicy policy() const;
+    v1::AgentPolicy policy(NodeId node) const;
 
     Engine& engine_;
     std::string cluster_name_;

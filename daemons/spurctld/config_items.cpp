@@ -2,11 +2,15 @@
 
 #include <algorithm>
 
+#include "core/timefmt.hpp"
 #include "daemons/spurctld/version.hpp"
 
 namespace spur::ctld {
 
 namespace {
+
+constexpr const char* preempt_modes[] = {"OFF", "OFF", "CANCEL", "REQUEUE", "SUSPEND", "GANG"};
+constexpr const char* preempt_types[] = {"preempt/any", "preempt/none", "preempt/partition_prio", "preempt/qos"};
 
 std::string seconds(std::uint64_t value) { return fmt::format("{} sec", value); }
 std::string yes_no(bool value) { return value ? "Yes" : "No"; }
@@ -42,8 +46,13 @@ std::vector<std::pair<std::string, std::string>> describe_config(const Config& c
         {"MaxTasksPerNode", std::to_string(policies.max_tasks_per_node)},
         {"MinJobAge", seconds(policies.min_job_age_s)},
         {"OverTimeLimit", fmt::format("{} min", policies.over_time_limit_min)},
+        {"PreemptExemptTime", print_long_duration(policies.preempt_exempt_time_s)},
+        {"PreemptMode", preempt_modes[static_cast<std::size_t>(policies.preempt_mode)]},
+        {"PreemptType", preempt_types[static_cast<std::size_t>(policies.preempt_type)]},
         {"PriorityType", plugin_of(config, "priority", "priority/fairshare")},
         {"Prolog", or_null(config.agent.prolog)},
+        {"ResvOverRun", policies.resv_over_run_min == unlimited ? std::string{"UNLIMITED"}
+                                                                : fmt::format("{} min", policies.resv_over_run_min)},
         {"ReturnToService", std::to_string(policies.return_to_service)},
         {"SchedulerType", plugin_of(config, "sched", config.scheduler.plugin)},
         {"SelectType", plugin_of(config, "select", "select/gpu")},
@@ -58,6 +67,7 @@ std::vector<std::pair<std::string, std::string>> describe_config(const Config& c
         {"StateType", plugin_of(config, "state", "state/raft")},
         {"TaskEpilog", or_null(config.agent.task_epilog)},
         {"TaskProlog", or_null(config.agent.task_prolog)},
+        {"TopologyPlugin", config.cluster.switches.empty() ? "topology/none" : "topology/tree"},
         {"TLS", yes_no(!config.tls.certificate.empty())},
     };
     std::ranges::sort(items);

@@ -301,6 +301,13 @@ void partition_to_wire(const ReadModel& model, const Partition& partition, v1::P
     wire.set_is_default(partition.is_default);
     wire.set_nodes(names_of(model, partition.nodes));
     wire.set_state(std::string{to_string(partition.state)});
+    std::string weights;
+    for (const auto& one : partition.billing_weights) {
+        auto number = fmt::format("{}", one.weight);
+        if (number.find('.') == std::string::npos) number += ".0";
+        weights += fmt::format("{}{}={}{}", weights.empty() ? "" : ",", one.tres, number, one.tres == "Mem" ? "G" : "");
+    }
+    wire.set_billing_weights(weights);
     wire.set_max_time_min(partition.max_time_min);
     wire.set_default_time_min(partition.default_time_min);
     wire.set_min_nodes(partition.min_nodes);
@@ -337,7 +344,26 @@ void reservation_to_wire(const ReadModel& model, const Reservation& reservation,
     wire.set_end_time(reservation.end_time);
     wire.set_nodes(names_of(model, reservation.nodes));
     wire.set_node_count(static_cast<std::uint32_t>(reservation.nodes.size()));
-    wire.set_core_count(reservation.core_count);
+    std::uint32_t cores = reservation.core_count;
+    if (reservation.cores.empty())
+        for (const auto id : reservation.nodes)
+            if (const auto& node = model.nodes.get(id.value)) cores += node->usable_cores().count();
+    wire.set_core_count(cores);
+    std::uint32_t cpus = 0;
+    for (const auto id : reservation.nodes)
+        if (const auto& node = model.nodes.get(id.value); node && reservation.cores.empty())
+            cpus += node->usable_cpus();
+    for (const auto& share : reservation.cores) {
+        cpus += share.cpus;
+        if (const auto& node = model.nodes.get(share.node.value))
+            wire.add_core_ids(fmt::format("NodeName={} CoreIDs={}", node->name, share.cores.to_ranges()));
+    }
+    if (cpus != 0) wire.set_tres(fmt::format("cpu={}", cpus));
+    wire.set_groups([&] {
+        std::string text;
+        for (const auto& name : reservation.groups) text += fmt::format("{}{}", text.empty() ? "" : ",", name);
+        return text;
+    }());
     wire.set_features(reservation.features.str());
     wire.set_partition(reservation.partition.str());
     const auto names = [](const std::vector<Text>& list, bool denied) {
@@ -347,7 +373,7 @@ void reservation_to_wire(const ReadModel& model, const Reservation& reservation,
     };
     wire.set_users(names(reservation.users, reservation.deny_users));
     wire.set_accounts(names(reservation.accounts, reservation.deny_accounts));
-    wire.set_flags(print_reservation_flags(reservation.flags));
+    wire.set_flags(print_reservation_flags(reservation.flags, reservation.purge_comp_s));
     std::string licenses;
     for (const auto& license : reservation.licenses)
         licenses += fmt::format("{}{}:{}", licenses.empty() ? "" : ",", license.name, license.count);

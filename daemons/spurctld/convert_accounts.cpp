@@ -37,6 +37,9 @@ void limits_to_wire(const Limits& limits, v1::AccountLimits& wire) {
     put(limits.grp_submit_jobs, [&](auto value) { wire.set_grp_submit_jobs(value); });
     put(limits.grp_wall_min, [&](auto value) { wire.set_grp_wall_min(value); });
     put(limits.max_jobs, [&](auto value) { wire.set_max_jobs(value); });
+    put(limits.grp_jobs_accrue, [&](auto value) { wire.set_grp_jobs_accrue(value); });
+    put(limits.max_jobs_accrue, [&](auto value) { wire.set_max_jobs_accrue(value); });
+    put(limits.min_priority_threshold, [&](auto value) { wire.set_min_prio_threshold(value); });
     put(limits.max_submit_jobs, [&](auto value) { wire.set_max_submit_jobs(value); });
     put(limits.max_wall_min, [&](auto value) { wire.set_max_wall_min(value); });
     tres_to_wire(limits.grp_tres, *wire.mutable_grp_tres());
@@ -53,6 +56,9 @@ Result<Limits> limits_from_wire(const v1::AccountLimits& wire) {
     if (wire.has_grp_submit_jobs()) limits.grp_submit_jobs = wire.grp_submit_jobs();
     if (wire.has_grp_wall_min()) limits.grp_wall_min = wire.grp_wall_min();
     if (wire.has_max_jobs()) limits.max_jobs = wire.max_jobs();
+    if (wire.has_grp_jobs_accrue()) limits.grp_jobs_accrue = wire.grp_jobs_accrue();
+    if (wire.has_max_jobs_accrue()) limits.max_jobs_accrue = wire.max_jobs_accrue();
+    if (wire.has_min_prio_threshold()) limits.min_priority_threshold = wire.min_prio_threshold();
     if (wire.has_max_submit_jobs()) limits.max_submit_jobs = wire.max_submit_jobs();
     if (wire.has_max_wall_min()) limits.max_wall_min = wire.max_wall_min();
     SPUR_TRY(limits.grp_tres, tres_from_wire(wire.grp_tres()));
@@ -134,6 +140,8 @@ void qos_to_wire(const Qos& qos, v1::Qos& wire) {
     wire.set_preempt_mode(std::string{preempt_modes[static_cast<std::size_t>(qos.preempt_mode)]});
     wire.set_usage_factor(qos.usage_factor);
     put(qos.usage_threshold, [&](auto value) { wire.set_usage_threshold(value); });
+    put(qos.limit_factor, [&](auto value) { wire.set_limit_factor(value); });
+    put(qos.max_jobs_accrue_per_account, [&](auto value) { wire.set_max_jobs_accrue_per_account(value); });
     limits_to_wire(qos.limits, *wire.mutable_limits());
     tres_to_wire(qos.max_tres_per_user, *wire.mutable_max_tres_per_user());
     tres_to_wire(qos.max_tres_per_account, *wire.mutable_max_tres_per_account());
@@ -197,6 +205,11 @@ Result<Qos> qos_from_wire(const v1::Qos& wire) {
     if (!std::isfinite(qos.usage_factor) || qos.usage_factor < 0)
         return fail(ErrorCode::invalid, "a usage factor must be a number of 0 or more");
     if (wire.has_usage_threshold()) qos.usage_threshold = wire.usage_threshold();
+    if (wire.has_limit_factor()) qos.limit_factor = wire.limit_factor();
+    for (const auto& factor : {qos.usage_threshold, qos.limit_factor})
+        if (factor && !(std::isfinite(*factor) && *factor >= 0))
+            return fail(ErrorCode::invalid, "a threshold or factor must be a number of 0 or more");
+    if (wire.has_max_jobs_accrue_per_account()) qos.max_jobs_accrue_per_account = wire.max_jobs_accrue_per_account();
     SPUR_TRY(qos.limits, limits_from_wire(wire.limits()));
     SPUR_TRY(qos.max_tres_per_user, tres_from_wire(wire.max_tres_per_user()));
     SPUR_TRY(qos.max_tres_per_account, tres_from_wire(wire.max_tres_per_account()));

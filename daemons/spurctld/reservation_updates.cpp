@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/constraint.hpp"
 #include "core/hostlist.hpp"
 #include "core/lexical.hpp"
 #include "core/quantity.hpp"
@@ -62,13 +63,32 @@ Result<void> set_names(Key key, std::string_view text, std::vector<Text>& names,
 
 Result<void> set_flags(Key key, std::string_view text, Reservation& wanted) {
     constexpr auto kept = reservation_flag::spec_nodes | reservation_flag::all_nodes | reservation_flag::begun;
-    SPUR_TRY(const auto flags, parse_reservation_flags(text));
+    std::uint32_t purge_s = 0;
+    SPUR_TRY(const auto flags, parse_reservation_flags(text, &purge_s));
+    if (flags & reservation_flag::purge_comp) wanted.purge_comp_s = key.sign == '-' ? 0 : purge_s;
+    if (text.empty()) return {};  // as Slurm has it: nothing to change
     if (key.sign == '+')
         wanted.flags |= flags;
     else if (key.sign == '-')
         wanted.flags &= ~flags;
     else
         wanted.flags = (wanted.flags & kept) | flags;
+    return {};
+}
+
+Result<void> set_groups(Key key, std::string_view text, Reservation& wanted) {
+    bool deny = false;
+    SPUR_CHECK(set_names(key, text, wanted.groups, deny));
+    if (deny) return fail(ErrorCode::invalid, "groups cannot be kept out; name those who may use it");
+    wanted.group_members.clear();
+    for (const auto& name : wanted.groups) {
+        const auto members = find_group_members(name.str());
+        if (!members) return fail(ErrorCode::invalid, "Invalid group id");
+        wanted.group_members.insert(wanted.group_members.end(), members->begin(), members->end());
+    }
+    std::ranges::sort(wanted.group_members);
+    const auto repeated = std::ranges::unique(wanted.group_members);
+    wanted.group_members.erase(repeated.begin(), repeated.end());
     return {};
 }
 
@@ -90,13 +110,14 @@ Result<void> set_licenses(std::string_view text, Reservation& wanted) {
 // first.
 class Chooser {
 public:
-    Chooser(const ReadModel& model, const Reservation& wanted) : model_{model}, wanted_{wanted} {}
+    Chooser(const ReadModel& model, const Reservation& wanted)
+        : model_{model}, wanted_{wanted}, features_{Constraint::parse(wanted.features).value_or(Constraint{})} {}
 
     std::vector<NodeId> candidates(const Partition& partition) const {
         std::vector<NodeId> free, busy;
         for (const auto id : partition.nodes) {
             const auto& node = model_.nodes.get(id.value);
-            if (!node || !node->is_available() || is_reserved(id)) continue;
+            if (!node || !node->is_available() || is_reserved(id) || !has_features(*node)) continue;
             if (node->job_count == 0)
                 free.push_back(id);
             else if (wanted_.has(reservation_flag::ignore_jobs) || !is_busy_then(id))
@@ -107,11 +128,17 @@ public:
     }
 
 private:
+    bool has_features(const Node& node) const {
+        const auto& features = node.active_features.empty() ? node.features : node.active_features;
+        return features_.empty() || features_.matches([&](std::string_view name) {
+            return std::ranges::any_of(features, [&](const Text& feature) { return feature == name; });
+        });
+    }
     bool is_reserved(NodeId id) const {
         if (wanted_.has(reservation_flag::overlap) || wanted_.has(reservation_flag::maint)) return false;
         return std::ranges::any_of(model_.directory->reservations, [&](const Reservation& other) {
-            return other.name != wanted_.name && other.start_time < wanted_.end_time &&
-                   wanted_.start_time < other.end_time && std::ranges::binary_search(other.nodes, id);
+            return other.name != wanted_.name && other.holds_between(wanted_.start_time, wanted_.end_time) &&
+                   std::ranges::binary_search(other.nodes, id);
         });
     }
     bool is_busy_then(NodeId id) const {
@@ -128,7 +155,23 @@ private:
 
     const ReadModel& model_;
     const Reservation& wanted_;
+    Constraint features_;
 };
+
+// Features that no node has can never be found.
+Result<void> check_features(const ReadModel& model, const Text& text) {
+    if (text.empty()) return {};
+    const auto constraint = Constraint::parse(text);
+    bool known = false;
+    if (constraint)
+        model.nodes.for_each([&](std::uint32_t, const std::shared_ptr<const Node>& node) {
+            known = known || constraint->matches([&](std::string_view name) {
+                return std::ranges::any_of(node->features, [&](const Text& feature) { return feature == name; });
+            });
+        });
+    if (!known) return fail(ErrorCode::invalid, "{}", refusal::invalid_feature);
+    return {};
+}
 
 const Partition* partition_of(const ReadModel& model, const Reservation& wanted) {
     if (!wanted.partition.empty()) return model.directory->find_partition(wanted.partition);
@@ -150,8 +193,10 @@ Result<void> choose_nodes(const ReadModel& model, std::uint32_t count, Reservati
     return {};
 }
 
-// CoreCnt: so many cores of the nodes that were named, or of as few nodes as have them.
-Result<void> choose_cores(const ReadModel& model, std::uint32_t count, bool nodes_named, Reservation& wanted) {
+// CoreCnt: so many cores of the nodes that were named, or of as few nodes as have them. Several counts: so many of one
+// node each.
+Result<void> choose_cores(const ReadModel& model, const std::vector<std::uint32_t>& counts, bool nodes_named,
+                          Reservation& wanted) {
     auto nodes = wanted.nodes;
     if (!nodes_named) {
         const auto* partition = partition_of(model, wanted);
@@ -160,25 +205,30 @@ Result<void> choose_cores(const ReadModel& model, std::uint32_t count, bool node
         wanted.partition = partition->name;
     }
     std::vector<NodeShare> shares;
-    auto left = count;
+    std::uint32_t total = 0;
+    std::size_t which = 0;
+    auto left = counts.front();
     for (const auto id : nodes) {
         const auto& node = model.nodes.get(id.value);
         if (left == 0 || !node) break;
+        if (counts.size() > 1 && node->usable_cores().count() < left) continue;
         NodeShare share{.node = id};
         node->usable_cores().for_each([&](std::uint32_t core) {
             if (left == 0) return;
             share.cores.add(core);
             share.cpus += node->cpus_per_core();
+            ++total;
             --left;
         });
         if (share.cpus != 0) shares.push_back(std::move(share));
+        if (left == 0 && ++which < counts.size()) left = counts[which];
     }
     if (left != 0) return fail(ErrorCode::conflict, "{}", refusal::nodes_busy);
     std::ranges::sort(shares, {}, &NodeShare::node);
     wanted.nodes.clear();
     for (const auto& share : shares) wanted.nodes.push_back(share.node);
     wanted.cores = std::move(shares);
-    wanted.core_count = count;
+    wanted.core_count = total;
     return {};
 }
 
@@ -209,6 +259,8 @@ Result<bool> set_plain(Key key, const std::string& value, Reservation& wanted) {
         const bool users = key.name == "users";
         SPUR_CHECK(set_names(key, value, users ? wanted.users : wanted.accounts,
                              users ? wanted.deny_users : wanted.deny_accounts));
+    } else if (key.name == "groups") {
+        SPUR_CHECK(set_groups(key, value, wanted));
     } else if (key.name == "flags") {
         SPUR_CHECK(set_flags(key, value, wanted));
     } else if (key.name == "licenses") {
@@ -228,6 +280,23 @@ Result<bool> set_plain(Key key, const std::string& value, Reservation& wanted) {
     return true;
 }
 
+// What Slurm does not let an update do.
+Result<void> check_change(const Reservation& present, const Settings& settings, UnixSeconds now, bool create) {
+    for (const auto& [name, value] : settings) {
+        const Key key{name};
+        static constexpr std::string_view summable[] = {"users", "accounts", "groups", "flags", "duration"};
+        if (key.sign != 0 && std::ranges::find(summable, key.name) == std::end(summable))
+            return fail(ErrorCode::invalid,
+                        "The +=/-= notation is not supported when updating {}.  No reservation update", key.name);
+        const bool moves = key.name == "nodes" || key.name == "nodecnt" || key.name == "corecnt";
+        if (!create && moves && !present.cores.empty())
+            return fail(ErrorCode::invalid, "Core-based reservation can not be updated");
+        if (!create && key.name == "starttime" && present.start_time <= now)
+            return fail(ErrorCode::invalid, "Reservation already started");
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<Reservation> changed_reservation(Reservation wanted, const Settings& settings, const ReadModel& model,
@@ -237,8 +306,10 @@ Result<Reservation> changed_reservation(Reservation wanted, const Settings& sett
         const auto place = settings.find(key);
         return place == settings.end() ? nullptr : &place->second;
     };
+    SPUR_CHECK(check_change(wanted, settings, now, create));
     for (const auto& [name, value] : settings) {
-        static constexpr std::string_view later[] = {"starttime", "endtime", "duration", "nodes", "nodecnt", "corecnt"};
+        static constexpr std::string_view later[] = {"starttime", "endtime", "duration",  "nodes",
+                                                     "nodecnt",   "corecnt", "duration+", "duration-"};
         SPUR_TRY(const bool plain, set_plain(Key{name}, value, wanted));
         if (!plain && std::ranges::find(later, name) == std::end(later))
             return fail(ErrorCode::invalid, "{} cannot be changed: a reservation has no such setting in this release",
@@ -258,16 +329,28 @@ Result<Reservation> changed_reservation(Reservation wanted, const Settings& sett
         SPUR_TRY(const auto minutes, parse_limit_min(*duration));
         wanted.end_time = wanted.start_time + (minutes == unlimited ? a_year : std::int64_t{minutes} * 60);
     }
+    for (const auto* key : {"duration+", "duration-"})
+        if (const auto* more = find(key)) {
+            SPUR_TRY(const auto minutes, parse_limit_min(*more));
+            if (minutes == unlimited) return fail(ErrorCode::invalid, "{}", refusal::invalid_time);
+            wanted.end_time += (std::string_view{key}.ends_with('+') ? 60 : -60) * std::int64_t{minutes};
+        }
+    constexpr std::int64_t latest_s = 600;  // a moment ago is now
+    if (create && wanted.start_time < now - latest_s) return fail(ErrorCode::invalid, "{}", refusal::invalid_time);
     if (wanted.end_time <= wanted.start_time) return fail(ErrorCode::invalid, "{}", refusal::invalid_time);
 
+    SPUR_CHECK(check_features(model, wanted.features));
     if (const auto* nodes = find("nodes")) SPUR_CHECK(name_nodes(model, *nodes, wanted));
     if (const auto* count = find("nodecnt")) {
         SPUR_TRY(const auto range, NodeCount::parse(*count));
         SPUR_CHECK(choose_nodes(model, range.min, wanted));
     }
     if (const auto* cores = find("corecnt")) {
-        SPUR_TRY(const auto count, count_of("CoreCnt", *cores));
-        SPUR_CHECK(choose_cores(model, count, find("nodes") || find("nodecnt") || !create, wanted));
+        std::vector<std::uint32_t> counts;
+        for (const auto item : split(*cores, ',')) {
+            SPUR_TRY(counts.emplace_back(), count_of("CoreCnt", item));
+        }
+        SPUR_CHECK(choose_cores(model, counts, find("nodes") || find("nodecnt") || !create, wanted));
     }
     return wanted;
 }

@@ -85,7 +85,11 @@ void Scheduler::loop(const std::stop_token& stop) {
 
 bool Scheduler::wait_for_work(const std::stop_token& stop) {
     std::unique_lock lock{mutex_};
-    wake_.wait_for(lock, stop, std::min(options_.interval, options_.usage_interval), [&] { return dirty_ && leads_; });
+    auto longest = std::min(options_.interval, options_.usage_interval);
+    if (alarm_ != 0)
+        longest = std::clamp(std::chrono::seconds{alarm_ - static_cast<UnixSeconds>(::time(nullptr))},
+                             std::chrono::seconds{0}, longest);
+    wake_.wait_for(lock, stop, longest, [&] { return dirty_ && leads_; });
     return !stop.stop_requested();
 }
 
@@ -117,6 +121,10 @@ void Scheduler::cycle(const std::stop_token& stop) {
     const auto budget = input.budget;
     auto outcome = planning_.run(std::move(input));
 
+    {
+        const std::lock_guard lock{mutex_};
+        alarm_ = outcome.alarm;
+    }
     const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begun);
     if (outcome.pending > 0) {
         const std::lock_guard lock{mutex_};

@@ -60,6 +60,7 @@ private:
     std::shared_ptr<const ReadModel> model_;
     bool leads_{false};
     bool dirty_{false};
+    UnixSeconds alarm_{};  // when the passing of time alone calls for a cycle; 0: never
     Stats stats_;
 
     PlanningCycle planning_;  // scheduler thread only

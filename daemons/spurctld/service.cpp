@@ -76,6 +76,7 @@ void Service::register_all(wire::RpcServer& server) {
     unary("ReleaseAllocation", &Service::release_allocation);
     here("Membership", &Service::membership);
     unary("Explain", &Service::explain);
+    unary("ListSwitches", &Service::list_switches);
     unary("ListAccounts", &Service::list_accounts);
     unary("EditAccounts", &Service::edit_accounts);
     unary("ListShares", &Service::list_shares);

@@ -61,6 +61,7 @@ private:
     void list_partitions(const Call& call);
     void list_reservations(const Call& call);
     void list_licenses(const Call& call);
+    void list_switches(const Call& call);
     void update_nodes(const Call& call);
     void update_partition(const Call& call);
     void update_reservation(const Call& call);
@@ -88,9 +89,7 @@ private:
     // service_accounts.cpp
     void list_accounts(const Call& call);
     void edit_accounts(const Call& call);
-    struct AccountWork;
-    void next_edit(const std::shared_ptr<AccountWork>& work);
-    void end_edits(AccountWork& work, const Error& error);
+    void answer_edit(const Call& call, const Error& error) const;
     void list_shares(const Call& call);
     void list_priorities(const Call& call);
 

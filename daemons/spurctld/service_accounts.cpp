@@ -200,45 +200,43 @@ void Service::list_accounts(const Call& call) {
     });
 }
 
-struct Service::AccountWork {
-    Call call;
-    v1::EditAccountsRequest request;
-    v1::EditAccountsReply reply;
-};
-
+// What one command of sacctmgr asks for happens as a whole, or not at all.
 void Service::edit_accounts(const Call& call) {
-    auto request = call.parse<v1::EditAccountsRequest>();
+    const auto request = call.parse<v1::EditAccountsRequest>();
     if (!request) return refuse(call, request.error());
-    auto work = std::make_shared<AccountWork>(AccountWork{call, std::move(*request), {}});
-    engine_.post([this, work] { next_edit(work); });
-}
-
-// One after the other: what an edit may do can depend on the ones before it.
-void Service::next_edit(const std::shared_ptr<AccountWork>& work) {
-    const auto at = static_cast<int>(work->reply.applied());
-    if (at == work->request.edits_size()) return work->call.reply_with(work->reply);
     const auto model = engine_.model();
-    const auto who = actor(work->call);
-    auto command = command_of(work->request.edits(at), *model->directory);
-    if (!command) return end_edits(*work, command.error());
-    if (const auto allowed = may_edit(who, *command, *model->directory); !allowed) {
-        hooks_.log(fmt::format("{}: uid {} may not change accounts: {}", work->call.peer().address, who.uid,
-                               allowed.error().text));
-        return end_edits(*work, allowed.error());
+    const auto who = actor(call);
+    EditAccounts all;
+    for (const auto& wire : request->edits()) {
+        auto command = command_of(wire, *model->directory);
+        if (!command) return answer_edit(call, command.error());
+        if (const auto allowed = may_edit(who, *command, *model->directory); !allowed) {
+            hooks_.log(fmt::format("{}: uid {} may not change accounts: {}", call.peer().address, who.uid,
+                                   allowed.error().text));
+            return answer_edit(call, allowed.error());
+        }
+        auto& edit = all.edits.emplace_back();
+        if (auto* account = std::get_if<EditAccount>(&*command)) edit.account = std::move(*account);
+        if (auto* user = std::get_if<EditUser>(&*command)) edit.user = std::move(*user);
+        if (auto* association = std::get_if<EditAssociation>(&*command)) edit.association = std::move(*association);
+        if (auto* qos = std::get_if<EditQos>(&*command)) edit.qos = std::move(*qos);
+        if (auto* reset = std::get_if<ResetUsage>(&*command)) edit.reset = std::move(*reset);
     }
-    engine_.propose(std::move(*command), [this, work](const Result<Events>& result) {
-        if (!result) return end_edits(*work, result.error());
-        work->reply.set_applied(work->reply.applied() + 1);
-        next_edit(work);
+    const auto count = static_cast<std::uint32_t>(all.edits.size());
+    engine_.propose(std::move(all), [this, call, count](const Result<Events>& result) {
+        if (!result) return answer_edit(call, result.error());
+        v1::EditAccountsReply reply;
+        reply.set_applied(count);
+        call.reply_with(reply);
     });
 }
 
-void Service::end_edits(AccountWork& work, const Error& error) {
-    // Nothing has been changed yet: another controller may do it all.
-    if (error.code == ErrorCode::unavailable && work.reply.applied() == 0) return refuse(work.call, error);
-    work.reply.set_error(error.text);
-    work.reply.set_error_code(std::string{wire::name_of(error.code)});
-    work.call.reply_with(work.reply);
+void Service::answer_edit(const Call& call, const Error& error) const {
+    if (error.code == ErrorCode::unavailable) return refuse(call, error);  // another controller may do it
+    v1::EditAccountsReply reply;
+    reply.set_error(error.text);
+    reply.set_error_code(std::string{wire::name_of(error.code)});
+    call.reply_with(reply);
 }
 
 void Service::list_shares(const Call& call) {

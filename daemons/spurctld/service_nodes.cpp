@@ -75,6 +75,23 @@ void Service::list_licenses(const Call& call) {
     call.reply_with(reply);
 }
 
+void Service::list_switches(const Call& call) {
+    const auto names = [](const std::vector<Text>& list) {
+        std::vector<std::string> texts;
+        for (const auto& name : list) texts.push_back(name.str());
+        return compress_hosts(texts);
+    };
+    v1::ListSwitchesReply reply;
+    for (const auto& one : engine_.model()->switches->all()) {
+        auto& wire = *reply.add_switches();
+        wire.set_name(one.name.str());
+        wire.set_level(one.level);
+        wire.set_nodes(names(one.nodes));
+        wire.set_switches(names(one.switches));
+    }
+    call.reply_with(reply);
+}
+
 void Service::update_nodes(const Call& call) {
     const auto request = call.parse<v1::UpdateNodesRequest>();
     if (!request) return refuse(call, request.error());

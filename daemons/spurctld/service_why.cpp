@@ -7,6 +7,7 @@
 #include "core/constraint.hpp"
 #include "core/gres.hpp"
 #include "core/hostlist.hpp"
+#include "daemons/common/planning/limit_book.hpp"
 #include "daemons/spurctld/convert.hpp"
 #include "daemons/spurctld/job_query.hpp"
 #include "daemons/spurctld/service.hpp"
@@ -53,6 +54,27 @@ std::set<std::string> gres_names(const JobSpec& spec) {
         if (const auto list = parse_gres(*text))
             for (const auto& gres : *list) names.insert(gres.name);
     return names;
+}
+
+void add_limit(const std::shared_ptr<const ReadModel>& model, const Job& job, v1::ExplainReply& out) {
+    LimitBook book;
+    Changes all;
+    all.everything = true;
+    book.update(model, all);
+    const auto hit = book.find(job);
+    if (hit.reason == Reason::none) return;
+    auto& wire = *out.mutable_limit();
+    wire.set_name(std::string{hit.name});
+    wire.set_tres(hit.tres);
+    wire.set_most(hit.most);
+    wire.set_used(hit.used);
+    wire.set_asked(hit.asked);
+    if (hit.qos != nullptr)
+        wire.set_whose(fmt::format("QOS {}", hit.qos->name));
+    else if (hit.association != nullptr)
+        wire.set_whose(hit.association->user.empty()
+                           ? fmt::format("account {}", hit.association->account)
+                           : fmt::format("user {} in account {}", hit.association->user, hit.association->account));
 }
 
 class Facts {
@@ -223,6 +245,7 @@ void Service::explain(const Call& call) {
         const auto now = static_cast<UnixSeconds>(::time(nullptr));
         Facts{*model, *job, now, reply}.gather();
         if (!job->is_pending()) return call.reply_with(reply);
+        add_limit(model, *job, reply);
         const auto forecast = what_if_.forecast(*model, *job, now);
         if (!forecast) {
             reply.set_problem(forecast.error().text);

@@ -80,6 +80,25 @@ std::optional<Uid> find_uid(const std::string& name_or_number) {
     return found->pw_uid;
 }
 
+std::optional<std::vector<Uid>> find_group_members(const std::string& name) {
+    group record{};
+    group* found = nullptr;
+    std::string buffer(buffer_size, '\0');
+    getgrnam_r(name.c_str(), &record, buffer.data(), buffer.size(), &found);
+    if (found == nullptr) return std::nullopt;
+    std::vector<Uid> members;
+    for (auto** member = found->gr_mem; *member != nullptr; ++member)
+        if (const auto uid = find_uid(*member)) members.push_back(*uid);
+    // Those who have it as their first group are not listed there.
+    static std::mutex walking;
+    const std::lock_guard lock{walking};
+    ::setpwent();
+    while (const auto* user = ::getpwent())
+        if (user->pw_gid == found->gr_gid) members.push_back(user->pw_uid);
+    ::endpwent();
+    return members;
+}
+
 std::string user_name_of(Uid uid) {
     const auto user = find_user(uid);
     return user ? user->name : std::to_string(uid);

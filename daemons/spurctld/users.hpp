@@ -23,6 +23,8 @@ struct UserRecord {
 // Empty: this system does not know the uid.
 std::optional<UserRecord> find_user(Uid uid);
 std::optional<Uid> find_uid(const std::string& name_or_number);
+// Everybody in the group, by whatever entry; empty: there is no such group.
+std::optional<std::vector<Uid>> find_group_members(const std::string& name);
 // The login name of `uid`, or the number itself.
 std::string user_name_of(Uid uid);
 

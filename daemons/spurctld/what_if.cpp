@@ -30,6 +30,7 @@ Result<Forecast> WhatIf::forecast(const ReadModel& model, Job job, UnixSeconds n
     }
     // Nothing of an earlier plan is in the record, so whatever this plan says of it is said.
     job.eligible = true;
+    job.hold = Hold::none;
     job.reason = Reason::none;
     job.reason_text = job.scheduled_nodes = {};
     job.start_time = 0;

@@ -299,12 +299,18 @@ void Agent::join() {
     link_->send(message);
 }
 
+void Agent::take_policy(const v1::AgentPolicy& policy) {
+    setup_.policy = policy;
+    if (!policy.cluster_name().empty()) setup_.facts.cluster = policy.cluster_name();
+    setup_.facts.topology_address = policy.topology_address();
+    setup_.facts.topology_pattern = policy.topology_pattern();
+}
+
 void Agent::take_welcome(const v1::Welcome& welcome) {
     link_->welcomed();
     welcomed_ = true;
     verify_key_ = welcome.verify_key();
-    setup_.policy = welcome.policy();
-    if (!welcome.policy().cluster_name().empty()) setup_.facts.cluster = welcome.policy().cluster_name();
+    take_policy(welcome.policy());
     if (welcome.heartbeat_s() != 0) heartbeat_ = std::chrono::seconds{welcome.heartbeat_s()};
     log::info("joined cluster {} as node {}", setup_.facts.cluster, settings_.node);
     jobs_->drop(welcome.unknown());
@@ -358,8 +364,7 @@ void Agent::obey(const v1::ControllerMessage& message) {
         case Order::kPing:
             return beat();
         case Order::kReconfigure:
-            setup_.policy = message.reconfigure().policy();
-            return;
+            return take_policy(message.reconfigure().policy());
         default:
             return;  // a newer controller may ask for more than we understand
     }

@@ -37,6 +37,7 @@ private:
     void watch_signals();
     void join();
     void obey(const v1::ControllerMessage& message);
+    void take_policy(const v1::AgentPolicy& policy);
     void take_welcome(const v1::Welcome& welcome);
     void beat();
     void answer(std::uint64_t sequence, const Result<void>& result);

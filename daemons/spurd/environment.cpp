@@ -102,8 +102,8 @@ void add_place(Builder& out, const v1::JobLaunch& launch, const NodeFacts& facts
     out.set("SLURM_JOB_NODELIST", launch.job().node_list());
     out.set("SLURM_NODELIST", launch.job().node_list());
     out.set("SLURM_JOB_CPUS_PER_NODE", compress_counts(cpus_per_node(launch)));
-    out.set("SLURM_TOPOLOGY_ADDR", facts.node);
-    out.set("SLURM_TOPOLOGY_ADDR_PATTERN", "node");
+    out.set("SLURM_TOPOLOGY_ADDR", facts.topology_address.empty() ? facts.node : facts.topology_address);
+    out.set("SLURM_TOPOLOGY_ADDR_PATTERN", facts.topology_pattern.empty() ? "node" : facts.topology_pattern);
     out.set("SLURM_PRIO_PROCESS", 0);
     out.set_if("SLURM_JOB_ACCOUNT", launch.job().account());
     out.set_if("SLURM_JOB_QOS", launch.job().qos());

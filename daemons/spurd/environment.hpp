@@ -19,6 +19,7 @@ struct NodeFacts {
     std::string cluster;
     std::string controllers;  // "ctrl1:6817,ctrl2:6817"; commands inside the job find the controller by this
     std::string config_file;  // empty: none
+    std::string topology_address, topology_pattern;  // "top.leaf1.n1", "switch.switch.node"; empty: the network is flat
 };
 
 // A batch script's environment: the user's own variables with the job's over them. `gpu` comes from the gpu plugins.

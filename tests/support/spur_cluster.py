@@ -269,7 +269,7 @@ class Cluster:
             given = {line.split("=")[0].strip() for line in lines.splitlines()}
             kept = [line for line in sections.get(name, "").splitlines() if line.split("=")[0].strip() not in given]
             sections[name] = "\n".join(kept + [lines.strip()]) + "\n"
-        text = 'cluster_name = "test"\n'
+        text = 'cluster_name = "test"\n' + sections.pop("", "")
         text += "".join(f"[{name}]\n{lines}" for name, lines in sections.items())
         names = f"n[1-{len(self.agents)}]" if len(self.agents) != 1 else "n1"
         if self.agents:

@@ -148,5 +148,19 @@ class Accounts(unittest.TestCase):
         eventually(lambda: self.shares()["daemon"][0] > 0, "usage is there")
 
 
+class Billing(unittest.TestCase):
+    def test_gpus_cost_what_the_partition_says(self):
+        settings = dict(SETTINGS, **{"plugins": 'priority = "priority/fairshare"\ngpu = ["gpu/sim"]\n', 'plugin."gpu/sim"': 'devices = ["a100:2"]\n'})
+        costly = '[[partitions]]\nname = "costly"\nnodes = "n1"\ntres_billing_weights = "CPU=1.0,Mem=0.25G,GRES/gpu=8.0"\n'
+        with Cluster(nodes=1, cpus=4, settings=settings, node_lines='gres = ["gpu:a100:2"]\n', partitions=costly) as cluster:
+            cluster.ok("sacctmgr", "-i", "add", "account", "phys")
+            cluster.ok("sacctmgr", "-i", "add", "user", "root", "account=phys")
+            self.assertIn("TRESBillingWeights=CPU=1.0,Mem=0.25G,GRES/gpu=8.0", cluster.ok("scontrol", "show", "partition", "costly"))
+            job = cluster.submit("-A", "phys", "-p", "costly", "-n2", "--mem=2G", "--gres=gpu:1", "-t", "5", "--wrap", "sleep 300")
+            eventually(lambda: cluster.state(job) == "RUNNING", "it runs")
+            self.assertIn("billing=10", cluster.job(job)["TRES"], "2 CPUs, half a point of memory, 8 for the GPU")
+            eventually(lambda: int(cluster.ok("sshare", "-n", "-P", "-A", "phys", "-o", "rawusage").split()[0]) >= 10, "usage is counted by it")
+
+
 if __name__ == "__main__":
     unittest.main()

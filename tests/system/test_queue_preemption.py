@@ -1,4 +1,5 @@
 """Jobs of a partition with a higher tier push out those of a lower one, in every way a site may choose."""
+import time
 import unittest
 
 from shared_case import SharedCluster
@@ -66,6 +67,38 @@ class Preemption(SharedCluster):
         second = self.cluster.submit("-p", "requeue", "-N2", "--exclusive", "--wrap", "true")
         self.becomes(second, "%r", "Resources", "Priority")
         self.assertEqual(self.cluster.state(first), "RUNNING")
+
+    def test_a_whole_node_that_is_put_aside_serves_the_urgent_job(self):
+        victim = self.busy("-p", "aside", "-w", "n1", "--exclusive", "--mem=100")
+        urgent = self.runs(self.cluster.submit("-p", "urgent", "-w", "n1", "--exclusive", "--mem=100", "-t", "5", "--wrap", self.gate("whole")))
+        self.assertEqual((self.field(victim, "%T"), self.field(urgent, "%N")), ("SUSPENDED", "n1"))
+        self.open_gate("whole")
+        self.ends(urgent)
+        self.runs(victim)
+
+    def test_a_het_job_pushes_out_for_all_its_components_at_once(self):
+        victims = [self.busy("-p", "cancel", "-w", node, "--exclusive") for node in ("n1", "n2")]
+        leader = self.cluster.submit("-p", "urgent", "-N1", "--exclusive", "-t", "5", ":", "-p", "urgent", "-N1", "--exclusive", "-t", "5", "--wrap", "sleep 1000")
+        for victim in victims:
+            self.ends(victim, "PREEMPTED")
+        eventually(lambda: self.queue("%T") == ["RUNNING", "RUNNING"], "both components run")
+        self.cluster.ok("scancel", leader)
+
+
+class ByQosAlone(SharedCluster):
+    nodes, policies = 2, {}
+    settings = {"scheduler": 'preempt_type = "qos"\npreempt_mode = "REQUEUE"\npreempt_exempt_time = "3s"\n'}
+    partitions = partition("high", 10) + partition("low", 1)
+
+    def test_tiers_push_nobody_out_and_a_qos_does_when_its_victims_have_had_their_time(self):
+        self.cluster.ok("sacctmgr", "-i", "add", "qos", "first", "preempt=normal")
+        victim = self.busy("-p", "low", "-N2", "--exclusive")
+        begun = time.monotonic()
+        tier = self.cluster.submit("-p", "high", "-N2", "--exclusive", "-t", "5", "--wrap", "true")
+        urgent = self.cluster.submit("-p", "low", "-q", "first", "-N2", "--exclusive", "-t", "5", "--wrap", "sleep 1000")
+        self.runs(urgent)
+        self.assertTrue(2 < time.monotonic() - begun < 20, "at its time, and not at the next round")
+        self.assertEqual((self.field(victim, "%T"), self.field(tier, "%T")), ("PENDING", "PENDING"))
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ class Limits(SharedCluster):
         first = self.busy("-A", "lab", "-q", "narrow")
         second = self.cluster.submit("-A", "lab", "-q", "narrow", "--wrap", "true")
         self.becomes(second, "%R", "(QOSMaxJobsPerUserLimit)")
-        self.assertIn("The limit QOSMaxJobsPerUserLimit keeps it back: its QOS (narrow) allows each user only so many running jobs.",
+        self.assertIn("The limit QOSMaxJobsPerUserLimit keeps it back: MaxJobsPerUser of QOS narrow is 1; 1 is in use and it asks for 1.",
                       self.cluster.ok("spur", "why", second))
         self.cluster.ok("scancel", first)
         self.ends(second)

@@ -5,7 +5,7 @@ from shared_case import SharedCluster
 from spur_cluster import eventually
 
 
-class Reservations(SharedCluster):
+class ReservationCase(SharedCluster):
     def tearDown(self):
         super().tearDown()
         for line in self.cluster.ok("scontrol", "-o", "show", "reservation").splitlines():
@@ -17,6 +17,8 @@ class Reservations(SharedCluster):
         self.assertRegex(out, "^Reservation created: .+\n$")
         return out.split()[-1]
 
+
+class Reservations(ReservationCase):
     def test_names_times_nodes_and_flags_are_shown_as_slurm_shows_them(self):
         self.assertEqual(self.create("user=root", "starttime=now+1hour", "duration=60", "nodes=n1"), "root_1")
         self.assertEqual(self.create("accounts=physics", "starttime=now+3hours", "endtime=now+4hours", "nodes=ALL", "flags=maint,ignore_jobs", name="whole"), "whole")
@@ -94,6 +96,85 @@ class Reservations(SharedCluster):
         self.becomes(job, "%R", "(Reservation)")
         self.cluster.ok("scontrol", "update", "reservation=" + name, "starttime=now")
         self.ends(job)
+
+    def test_groups_features_and_flags_are_kept_and_shown(self):
+        self.create("groups=root", "starttime=now+1hour", "duration=10", "nodecnt=1", "flags=purge_comp=00:00:05", name="g")
+        shown = self.cluster.show("reservation", "g")
+        self.assertEqual((shown["Groups"], shown["Users"], shown["Flags"], shown["CoreCnt"], shown["TRES"]), ("root", "(null)", "PURGE_COMP=00:00:05", "2", "cpu=2"))
+        self.assertIn("Reservations can't have users and groups specified, only one or the other", self.refused("scontrol", "update", "reservationname=g", "users=root"))
+        self.cluster.ok("scontrol", "update", "reservationname=g", "groups+=daemon")
+        self.assertEqual(self.cluster.show("reservation", "g")["Groups"], "root,daemon")
+        self.cluster.ok("scontrol", "update", "reservationname=g", "duration+=5")
+        self.assertEqual(self.cluster.show("reservation", "g")["Duration"], "00:15:00")
+        for words, text in ((["nodes+=n3"], "The +=/-= notation is not supported when updating nodes"),
+                            (["groups="], "Reservation request lacks users, groups or accounts")):
+            self.assertIn(text, self.refused("scontrol", "update", "reservationname=g", *words))
+        for words, text in ((["nodecnt=1", "features=nosuch"], "Invalid feature specification"), (["nodes=n4", "flags=replace"], "Invalid node name specified"),
+                            (["nodes=n4", "groups=nosuchgroup"], "Invalid group id")):
+            self.assertIn(text, self.refused("scontrol", "create", "reservation", *(["users=root"] if "groups" not in words[-1] else []), "starttime=now+1hour", "duration=10", *words))
+        self.assertIn("Invalid time specified", self.refused("scontrol", "create", "reservation", "users=root", "starttime=now-1hour", "duration=10", "nodecnt=1"))
+
+    def test_one_that_has_begun_keeps_its_start_and_goes_when_nobody_uses_it(self):
+        self.create("users=root", "starttime=now", "duration=60", "nodecnt=1", "flags=purge_comp=00:00:01", name="brief")
+        self.assertIn("Reservation already started", self.refused("scontrol", "update", "reservationname=brief", "starttime=now+1hour"))
+        job = self.cluster.submit("--reservation=brief", "-t", "5", "--wrap", "sleep 1")
+        self.ends(job)
+        eventually(lambda: "brief" not in self.cluster.ok("scontrol", "show", "reservation"), "it is gone")
+
+    def test_a_job_may_outlast_its_reservation_and_ends_with_it(self):
+        name = self.create("users=root", "starttime=now", "duration=60", "nodes=n1")
+        job = self.busy("--reservation=" + name, "-t", "600")
+        self.cluster.ok("scontrol", "update", "reservation=" + name, "endtime=now+2")
+        self.ends(job, "TIMEOUT")
+
+    def test_a_flexible_one_lets_jobs_begin_before_it(self):
+        name = self.create("users=root", "starttime=now+1hour", "duration=60", "nodes=ALL", "flags=flex")
+        self.busy("--reservation=" + name, "-t", "600", "-w", "n1")
+
+    def test_nodes_in_use_are_replaced(self):
+        name = self.create("users=root", "starttime=now", "duration=60", "nodecnt=1", "flags=replace")
+        first = self.cluster.show("reservation", name)["Nodes"]
+        job = self.busy("--reservation=" + name, "-t", "5")
+        self.assertEqual(self.field(job, "%N"), first)
+        eventually(lambda: self.cluster.show("reservation", name)["Nodes"] != first, "another node is reserved")
+
+
+class Parts(ReservationCase):
+    """Reservations of cores and of licences, with nodes that are shared."""
+    nodes, cpus, policies = 2, 4, {}
+    settings = {"": 'licenses = { fluent = 10 }\n'}
+
+    def test_cores_that_are_not_reserved_are_for_everybody(self):
+        self.create("users=daemon", "starttime=now", "duration=60", "nodes=n1", "corecnt=2", name="core")
+        shown = self.cluster.ok("scontrol", "-o", "show", "reservation", "core")
+        self.assertIn("CoreCnt=2", shown)
+        self.assertIn("NodeName=n1 CoreIDs=0-1", shown)
+        self.assertIn("Core-based reservation can not be updated", self.refused("scontrol", "update", "reservationname=core", "corecnt=3"))
+        fits = self.busy("-w", "n1", "-n2", "--mem=10", "-t", "5")
+        wide = self.cluster.submit("-w", "n1", "-n3", "--mem=10", "-t", "5", "--wrap", "true")
+        self.assertIn("CPU_IDs=2-3", self.cluster.ok("scontrol", "-d", "show", "job", fits))
+        self.becomes(wide, "%r", "Resources")
+        self.cluster.ok("scontrol", "delete", "reservation=core")
+        self.cluster.ok("scancel", fits)
+        self.ends(wide)
+
+    def test_jobs_of_a_reservation_of_cores_stay_on_them(self):
+        self.create("users=root", "starttime=now", "duration=60", "corecnt=6", name="six")
+        self.assertEqual((self.cluster.show("reservation", "six")["Nodes"], self.cluster.show("reservation", "six")["CoreCnt"]), ("n[1-2]", "6"))
+        self.busy("--reservation=six", "-n6", "--mem=10", "-t", "5")
+        more = self.cluster.submit("--reservation=six", "-n1", "--mem=10", "-t", "5", "--wrap", "true")
+        self.becomes(more, "%r", "Resources", "Reservation")
+
+    def test_licences_are_kept_for_those_it_is_for(self):
+        self.create("users=root", "starttime=now", "duration=60", "flags=any_nodes", "licenses=fluent:4", name="any")
+        self.assertEqual(self.cluster.ok("scontrol", "show", "licenses"), "LicenseName=fluent\n    Total=10 Used=0 Free=10 Reserved=4 Remote=no\n")
+        outside = self.cluster.submit("-L", "fluent:7", "-t", "5", "--wrap", "true")
+        self.becomes(outside, "%r", "Licenses")
+        self.ends(self.cluster.submit("-L", "fluent:7", "--reservation=any", "-t", "5", "--wrap", "true"))
+        self.assertIn("Invalid license specification", self.refused("scontrol", "create", "reservation", "users=root", "starttime=now", "duration=5", "nodes=n1", "licenses=fluent:40"))
+        self.assertIn("Invalid node name specified", self.refused("scontrol", "create", "reservation", "users=root", "starttime=now", "duration=5", "licenses=fluent:4"))
+        self.cluster.ok("scontrol", "delete", "reservation=any")
+        self.ends(outside)
 
 
 if __name__ == "__main__":

@@ -143,6 +143,25 @@ class SeveralUsers(unittest.TestCase):
         self.assertEqual(self.cluster.show("partition", "main"), before)
         self.assertNotIn("DRAIN", self.cluster.node_state("n1"))
 
+    def test_operators_administrators_and_coordinators_may_do_what_slurm_lets_them(self):
+        asks = lambda *words: self.cluster.run(*words, wrapper=as_user(NOBODY)).returncode == 0
+        manage = lambda *words: self.cluster.ok("sacctmgr", "-i", *words)
+        manage("add", "account", "phys")
+        manage("add", "user", "nobody,root", "account=phys")
+        job = self.cluster.submit("-A", "phys", "-H", "--wrap", "true")
+        self.assertFalse(asks("scontrol", "update", f"jobid={job}", "name=mine"))
+        self.assertFalse(asks("sacctmgr", "-i", "add", "account", "mine"))
+        manage("modify", "user", "nobody", "set", "adminlevel=operator")
+        self.assertTrue(asks("scontrol", "update", f"jobid={job}", "name=mine"), "operators may change jobs of others")
+        self.assertTrue(asks("sacctmgr", "-i", "add", "account", "mine"))
+        self.assertTrue(asks("scontrol", "update", "nodename=n1", "comment=mine"))
+        self.assertFalse(asks("sacctmgr", "-i", "modify", "user", "nobody", "set", "adminlevel=administrator"), "operators make no administrators")
+        manage("modify", "user", "nobody", "set", "adminlevel=none")
+        self.assertFalse(asks("scancel", job))
+        manage("add", "coordinator", "account=phys", "names=nobody")
+        self.assertTrue(asks("scancel", job), "coordinators may change the jobs of their account")
+        self.assertFalse(asks("sacctmgr", "-i", "add", "qos", "mine"))
+
     def test_a_uid_that_no_user_has_submits_nothing(self):
         before = self.cluster.ok("squeue", "-h", "-t", "all", "-o", "%A")
         done = self.cluster.run("sbatch", "-H", "--wrap", "true", wrapper=as_user(UNKNOWN))

@@ -296,14 +296,17 @@ TEST(T07Backfill, AJobOfAReservationWaitsForItAndRunsInside) {
     EXPECT_EQ(open.find("inside")->nodes(), NodeSet{1});
 }
 
-TEST(T07Backfill, AJobOfAReservationHasToEndWithIt) {
+TEST(T07Backfill, AJobMayOutlastItsReservationAndOnlyAFlexibleOneLetsItBeginBefore) {
     SchedWorld world;
-    world.nodes(2).reservation(-10, 1000, {0}).reservation(-10, 1000, {1}, SPUR_RESERVATION_FLEX);
-    world.pending("strict", limit_s(1001), with([](auto& job) { job.reservation = 0; }));
-    world.pending("flexible", limit_s(1001), with([](auto& job) { job.reservation = 1; }));
+    world.nodes(3).reservation(-10, 1000, {0}).reservation(500, 1000, {1}, SPUR_RESERVATION_FLEX);
+    world.reservation(500, 1000, {2});
+    for (std::uint32_t i = 0; i < 3; ++i)
+        world.pending("in " + std::to_string(i), limit_s(2000), with([=](auto& job) { job.reservation = i; }));
     const auto plan = world.plan();
-    EXPECT_EQ(plan.reasons.at("strict"), SPUR_WAIT_RESERVATION);
-    EXPECT_TRUE(plan.started("flexible"));
+    EXPECT_TRUE(plan.started("in 0"));
+    EXPECT_TRUE(plan.started("in 1"));
+    EXPECT_EQ(plan.reasons.at("in 2"), SPUR_WAIT_RESERVATION);
+    EXPECT_EQ(plan.expected.at("in 2").at, world.now + 500);
 }
 
 TEST(T07Backfill, AReservationMadeToOverlapIsNotClosedByTheOther) {

@@ -121,5 +121,42 @@ TEST(T07Preempt, TwoUrgentJobsPushOutTwo) {
     EXPECT_NE(plan.preemptions[0].names, plan.preemptions[1].names);
 }
 
+Change of_group(std::uint32_t group) {
+    return with([=](spur_job_view& job) { job.het_group = group; });
+}
+
+TEST(T07Preempt, TheComponentsOfAHetJobPushOutTogether) {
+    SchedWorld world;
+    world.nodes(3).qos().qos({0});
+    for (std::uint32_t i = 0; i < 3; ++i) world.running("r" + std::to_string(i), {i}, yields());
+    world.pending("a", in_qos(1), of_group(7)).pending("b", in_qos(1), of_group(7), width(2));
+    const auto plan = world.plan();
+    ASSERT_EQ(plan.preemptions.size(), 1U);
+    EXPECT_EQ(plan.preemptions[0].names, (Names{"r0", "r1", "r2"}));
+    EXPECT_EQ(plan.expected.at("a").at, world.now + 1);
+    EXPECT_EQ(plan.expected.at("b").at, world.now + 1);
+}
+
+TEST(T07Preempt, AHetJobBothersNobodyIfOneOfItsComponentsCouldNotStart) {
+    SchedWorld world;
+    world.nodes(3).qos().qos({0});
+    world.running("r0", {0}, yields()).running("firm", {1}, in_qos(0)).running("r2", {2}, yields());
+    world.pending("a", in_qos(1), of_group(7)).pending("b", in_qos(1), of_group(7), width(2));
+    EXPECT_TRUE(world.plan().preemptions.empty());
+}
+
+TEST(T07Preempt, WholeNodesOfAJobThatIsPutAsideServeTheOneThatPushed) {
+    for (const auto* select : {"select_linear", "select_gpu"}) {
+        SchedWorld world{{}, select};
+        world.nodes(1).qos().qos({0});
+        world.running("aside", {0}, yields(SPUR_PREEMPT_SUSPEND),
+                      with([](auto& job) { job.flags |= SPUR_JOB_EXCLUSIVE; }));
+        const auto plan =
+            world.pending("urgent", in_qos(1), with([](auto& job) { job.flags |= SPUR_JOB_EXCLUSIVE; })).plan();
+        ASSERT_EQ(plan.preemptions.size(), 1U) << select;
+        EXPECT_EQ(plan.preemptions[0].nodes, NodeSet{0});
+    }
+}
+
 }  // namespace
 }  // namespace spur::test

@@ -398,7 +398,7 @@ void check_books(const Cluster& cluster) {
         std::uint32_t jobs = 0;
         const auto add = [&](const Job& job, const NodeShare& share) {
             if (share.node != node.id) return;
-            ++jobs;
+            if (job.state != JobState::suspended) ++jobs;
             memory += share.memory_mib;
             if (!job.cores_released)
                 share.cores.for_each(

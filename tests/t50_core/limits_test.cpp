@@ -1,6 +1,7 @@
 // Limits by association and QOS, and the reasons they give.
 #include <gtest/gtest.h>
 
+#include "core/limits.hpp"
 #include "core/validate.hpp"
 #include "tests/support/cluster_builder.hpp"
 
@@ -274,6 +275,108 @@ TEST_F(T50Limits, CoordinatorsMayChangeTheirAccountsJobs) {
     EXPECT_FALSE(b.apply(HoldJob{{.job = b.id("a").value}, carol}));
     b.must(EditAccount{Edit::update, {"lasers", {}, {}, {"carol"}}});
     EXPECT_TRUE(b.apply(HoldJob{{.job = b.id("a").value}, carol}));
+}
+
+TEST_F(T50Limits, LimitFactorWidensWhatAssociationsMayHave) {
+    limit("lasers", "alice", [](Limits& limits) { limits.max_tres_per_job.set("cpu", 2); });
+    quality([](Qos& qos) { qos.limits.max_tres_per_job.set("cpu", 5); });
+    const auto alices = spec([](JobSpec& job) { job.account = "lasers"; });
+    b.pending("a", user("alice", 1001), alices, tasks(3)).pending("b", user("alice", 1001), alices, tasks(6));
+    EXPECT_EQ(try_start("a", 3), "AssocMaxCpuPerJobLimit");
+    quality([](Qos& qos) {
+        qos.limits.max_tres_per_job.set("cpu", 5);
+        qos.limit_factor = 2;
+    });
+    EXPECT_EQ(try_start("b", 6), "QOSMaxCpuPerJobLimit") << "the QOS's own limits stay";
+    EXPECT_EQ(try_start("a", 3), "started");
+}
+
+TEST_F(T50Limits, ALimitSaysWhatItAllowsWhatIsInUseAndWhatIsAsked) {
+    limit("phys", "", [](Limits& limits) { limits.grp_tres.set("cpu", 4); });
+    const auto alices = spec([](JobSpec& job) { job.account = "lasers"; });
+    b.pending("a", user("alice", 1001), alices, tasks(3)).pending("b", user("alice", 1001), alices, tasks(2));
+    EXPECT_EQ(try_start("a", 3), "started");
+    TresList wanted;
+    wanted.set("cpu", 2);
+    const auto hit = b.cluster().limit_hit(b.job("b"), wanted);
+    EXPECT_EQ(hit.reason, Reason::assoc_grp_cpu_limit);
+    EXPECT_EQ(hit.name, "GrpTRES");
+    EXPECT_EQ(hit.tres, "cpu");
+    EXPECT_EQ(hit.most, 4);
+    EXPECT_EQ(hit.used, 3);
+    EXPECT_EQ(hit.asked, 2);
+    ASSERT_NE(hit.association, nullptr);
+    EXPECT_EQ(hit.association->account, "phys");
+}
+
+TEST_F(T50Limits, JobsEndWhenTheirGroupHasUsedUpItsMinutes) {
+    limit("phys", "", [](Limits& limits) { limits.grp_tres_mins.set("cpu", 10); });
+    const auto alices = spec([](JobSpec& job) { job.account = "lasers"; });
+    b.pending("a", user("alice", 1001), alices, tasks(4)).pending("b", user("alice", 1001), alices);
+    EXPECT_EQ(try_start("a", 4), "started");
+    b.at(60).must(DecayUsage{1.0});
+    EXPECT_EQ(b.job("a").state, JobState::running);
+    b.at(180).must(DecayUsage{1.0});
+    EXPECT_EQ(b.job("a").state, JobState::timeout);
+    EXPECT_EQ(b.job("a").reason, Reason::assoc_grp_cpu_minutes_limit);
+    EXPECT_EQ(try_start("b"), "AssocGrpCPUMinutesLimit");
+}
+
+TEST_F(T50Limits, TimeCountsAgainstGrpWallAndThePartitionsQosIsChargedToo) {
+    Qos lanes;
+    lanes.name = "lanes";
+    lanes.limits.grp_wall_min = 2;
+    b.must(EditQos{Edit::create, lanes});
+    b.partition("fast", "n1", [](Partition& partition) { partition.qos = "lanes"; });
+    b.pending("a", partition("fast"), user("alice", 1001));
+    EXPECT_TRUE(b.start_on(b.id("a"), "n1", 1));
+    b.at(121).must(DecayUsage{1.0});
+    EXPECT_EQ(b.job("a").state, JobState::timeout);
+    EXPECT_EQ(b.job("a").reason, Reason::qos_grp_wall_limit);
+}
+
+TEST_F(T50Limits, OnlySoManyWaitingJobsGetOlder) {
+    limit("lasers", "", [](Limits& limits) { limits.grp_jobs_accrue = 2; });
+    const auto mine = spec([](JobSpec& job) { job.account = "lasers"; });
+    for (const auto* name : {"a", "b", "c"}) b.pending(name, user("alice", 1001), mine);
+    EXPECT_NE(b.job("a").accrue_time, 0);
+    EXPECT_NE(b.job("b").accrue_time, 0);
+    EXPECT_EQ(b.job("c").accrue_time, 0);
+    b.at(50).must(CancelJob{.job = {.job = b.id("a").value}, .actor = Actor::root()});
+    b.at(60).must(DecayUsage{1.0});
+    EXPECT_EQ(b.job("c").accrue_time, b.now());
+}
+
+TEST_F(T50Limits, UsageFactorSafeCountsWhatTheJobWouldBeCharged) {
+    b.policies([](Policies& policies) { policies.enforce = enforce_flag::limits | enforce_flag::safe; });
+    const auto strict = [&](std::uint32_t flags) {
+        quality([&](Qos& qos) {
+            qos.limits.grp_tres_mins.set("cpu", 10);
+            qos.usage_factor = 3;
+            qos.flags = flags;
+        });
+    };
+    b.pending("a", user("alice", 1001), limit_min(5));
+    strict(qos_flag::usage_factor_safe);
+    EXPECT_EQ(try_start("a"), "QOSGrpCPUMinutesLimit");
+    strict(0);
+    EXPECT_EQ(try_start("a"), "started");
+}
+
+TEST_F(T50Limits, EditsOfOneCommandHappenTogetherOrNotAtAll) {
+    const auto before = snapshot_of(b.cluster());
+    EditAccounts all;
+    all.edits.push_back({.account = EditAccount{Edit::create, {"chem", {}, {}, {}}}});
+    all.edits.push_back({.qos = EditQos{Edit::remove, {.name = "nosuch"}}});
+    EXPECT_FALSE(b.apply(all));
+    EXPECT_EQ(snapshot_of(b.cluster()), before);
+    EXPECT_EQ(b.cluster().find_account("chem"), nullptr);
+    all.edits.pop_back();
+    Association entry;
+    entry.account = "chem";
+    all.edits.push_back({.association = EditAssociation{Edit::create, entry, {}}});
+    b.must(all);
+    EXPECT_NE(b.cluster().find_association("chem", "", ""), nullptr) << "later edits build on earlier ones";
 }
 
 }  // namespace

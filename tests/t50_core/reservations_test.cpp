@@ -175,5 +175,136 @@ TEST(T50Reservations, FlagsAreWrittenInSlurmsOrder) {
     EXPECT_FALSE(parse_reservation_flags("spec_nodes")) << "shown, never typed";
 }
 
+TEST(T50Reservations, JobsMayOutlastItAndAreEndedWithIt) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).cluster();
+    b.must(EditReservation{Edit::create, wanted(b, "n1", 0, 600), Actor::root()});
+    b.pending("member", reserved("alice_1"), limit_min(60));
+    ASSERT_TRUE(b.start_on(b.id("member"), "n1", 1));
+    b.at(599).must(Tick{});
+    EXPECT_EQ(b.job("member").state, JobState::running);
+    b.at(600).must(Tick{});
+    EXPECT_EQ(b.job("member").state, JobState::timeout);
+}
+
+TEST(T50Reservations, JobsOfAFlexibleOneBeginBeforeItAndRunOnAfterIt) {
+    ClusterBuilder b;
+    b.nodes("n[1-2]", cpus(4)).cluster();
+    b.must(EditReservation{Edit::create, wanted(b, "n1", 300, 600, reservation_flag::flex), Actor::root()});
+    b.pending("early", reserved("alice_1"), limit_min(60)).pending("outside", reserved("alice_1"), limit_min(60));
+    EXPECT_TRUE(b.start_on(b.id("early"), "n1", 1));
+    EXPECT_TRUE(b.start_on(b.id("outside"), "n2", 1));
+    b.at(300).must(Tick{});
+    b.at(600).must(Tick{});
+    EXPECT_EQ(b.job("early").state, JobState::running);
+}
+
+TEST(T50Reservations, SomeTimeMayBeGrantedAfterItsEnd) {
+    ClusterBuilder b;
+    b.policies([](Policies& policies) { policies.resv_over_run_min = 5; }).nodes("n1", cpus(4)).cluster();
+    b.must(EditReservation{Edit::create, wanted(b, "n1", 0, 600), Actor::root()});
+    b.pending("member", reserved("alice_1"), limit_min(60));
+    ASSERT_TRUE(b.start_on(b.id("member"), "n1", 1));
+    b.at(600).must(Tick{});
+    EXPECT_EQ(b.job("member").state, JobState::running);
+    b.at(900).must(Tick{});
+    EXPECT_EQ(b.job("member").state, JobState::timeout);
+}
+
+TEST(T50Reservations, TheNextTimesOfOneThatRepeatsKeepJobsOutToo) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).cluster();
+    b.must(EditReservation{Edit::create, wanted(b, "n1", 300, 600, reservation_flag::daily), Actor::root()});
+    b.at(600).must(Tick{});
+    b.pending("day", limit_min(24 * 60)).pending("shorter", limit_min(23 * 60));
+    EXPECT_FALSE(b.start_on(b.id("day"), "n1", 1)) << "tomorrow's would begin while it runs";
+    EXPECT_TRUE(b.start_on(b.id("shorter"), "n1", 1));
+    EXPECT_FALSE(b.apply(EditReservation{Edit::create, wanted(b, "n1", 86'400 + 400, 86'400 + 500), Actor::root()}));
+}
+
+TEST(T50Reservations, WeekdaysAndWeekendsAreSkipped) {
+    Reservation entry;
+    const UnixSeconds friday = 1'000'512'000;  // 2001-09-15T00:00 UTC is a Saturday
+    entry.flags = reservation_flag::weekday;
+    EXPECT_EQ(entry.gap_after(friday - 86'400), 3 * 86'400);
+    EXPECT_EQ(entry.gap_after(friday - 2 * 86'400), 86'400);
+    entry.flags = reservation_flag::weekend;
+    EXPECT_EQ(entry.gap_after(friday), 86'400);
+    EXPECT_EQ(entry.gap_after(friday + 86'400), 6 * 86'400);
+}
+
+TEST(T50Reservations, OneThatReplacesGivesNodesThatAreInUseOrDownForIdleOnes) {
+    ClusterBuilder b;
+    b.nodes("n[1-4]", cpus(4)).partition("main", "n[1-4]").cluster();
+    for (const auto flag : {reservation_flag::replace, reservation_flag::replace_down}) {
+        auto entry = wanted(b, "n1", 0, 600, flag);
+        entry.name = flag == reservation_flag::replace ? "r" : "d";
+        entry.nodes = {b.node(flag == reservation_flag::replace ? "n1" : "n2")};
+        entry.partition = "main";
+        b.must(EditReservation{Edit::create, entry, Actor::root()});
+    }
+    const auto nodes_of = [&](std::string_view name) { return b.cluster().find_reservation(name)->nodes; };
+    b.pending("in", reserved("r"), limit_min(5)).pending("in d", reserved("d"), limit_min(5));
+    ASSERT_TRUE(b.start_on(b.id("in"), "n1", 1));
+    EXPECT_EQ(nodes_of("r"), std::vector{b.node("n3")});
+    ASSERT_TRUE(b.start_on(b.id("in d"), "n2", 1));
+    EXPECT_EQ(nodes_of("d"), std::vector{b.node("n2")}) << "only nodes that are down are replaced";
+    b.must(
+        UpdateNode{.nodes = {b.node("n2")}, .action = NodeAction::drain, .reason = Text{"x"}, .actor = Actor::root()});
+    EXPECT_EQ(nodes_of("d"), std::vector{b.node("n4")});
+}
+
+TEST(T50Reservations, OneThatNobodyUsesGoesAfterAWhileIfItIsToldTo) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).cluster();
+    auto entry = wanted(b, "n1", 0, 6000, reservation_flag::purge_comp);
+    entry.purge_comp_s = 30;
+    b.must(EditReservation{Edit::create, entry, Actor::root()});
+    b.pending("member", reserved("alice_1"), limit_min(5));
+    ASSERT_TRUE(b.start_on(b.id("member"), "n1", 1));
+    b.at(100).must(Tick{});
+    ASSERT_NE(b.cluster().find_reservation("alice_1"), nullptr);
+    b.finish(b.id("member"));
+    EXPECT_EQ(b.cluster().next_due(), ClusterBuilder::start + 130);
+    b.at(130).must(Tick{});
+    EXPECT_EQ(b.cluster().find_reservation("alice_1"), nullptr);
+}
+
+TEST(T50Reservations, GroupsAreWhoTheirMembersAre) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).cluster();
+    auto entry = wanted(b, "n1", 0, 600);
+    entry.name = "g";
+    entry.groups = {"staff"};
+    entry.group_members = {1001};
+    EXPECT_EQ(b.apply(EditReservation{Edit::create, entry, Actor::root()}).error().text,
+              "Reservations can't have users and groups specified, only one or the other");
+    entry.users.clear();
+    b.must(EditReservation{Edit::create, entry, Actor::root()});
+    b.pending("one", user("alice", 1001), reserved("g"), limit_min(5));
+    EXPECT_TRUE(b.start_on(b.id("one"), "n1", 1));
+    b.pending("other", user("bob", 1002), reserved("g"), limit_min(5));
+    EXPECT_FALSE(b.start_on(b.id("other"), "n1", 1));
+}
+
+TEST(T50Reservations, ThoseOfCoresLeaveTheOtherCoresToOthers) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).cluster();
+    auto entry = wanted(b, "n1", 0, 600);
+    NodeShare share{.node = b.node("n1")};
+    share.cores.add(0);
+    share.cores.add(1);
+    entry.cores = {share};
+    b.must(EditReservation{Edit::create, entry, Actor::root()});
+    b.pending("other", limit_min(5)).pending("member", reserved("alice_1"), limit_min(5));
+    auto placed = b.place(b.id("other"), "n1", 2);
+    EXPECT_FALSE(b.apply(StartJob{{placed}})) << "cores 0 and 1 are kept";
+    placed.shares[0].cores = Bitset{2};
+    placed.shares[0].cores.add(3);
+    EXPECT_TRUE(b.apply(StartJob{{placed}}));
+    auto inside = b.place(b.id("member"), "n1", 2);
+    EXPECT_TRUE(b.apply(StartJob{{inside}}));
+}
+
 }  // namespace
 }  // namespace spur

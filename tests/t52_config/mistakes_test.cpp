@@ -122,5 +122,25 @@ TEST(T52Config, ADateIsNothingThatSpurKnows) {
               "cluster_name must be a text in quotes, not a date (spur.conf:1)");
 }
 
+TEST(T52Config, SwitchesMustMakeATreeOfNodesThatExist) {
+    EXPECT_EQ(mistakes_in("[[switches]]\nnodes = \"n1\""),
+              "[[switches]] needs a name: add name = \"leaf1\" (spur.conf:1)");
+    EXPECT_EQ(mistakes_in("[[nodes]]\nnames = \"n1\"\n[[switches]]\nname = \"s\"\nnodes = \"n[1-2]\""),
+              "switch \"s\": node \"n2\" is not described; add it to a [[nodes]] (spur.conf:3)");
+    EXPECT_EQ(mistakes_in("[[switches]]\nname = \"s\"\nswitches = \"t\""),
+              "switch \"s\": switch \"t\" is not described; add a [[switches]] (spur.conf:1)");
+    EXPECT_EQ(mistakes_in("[switches]\nname = \"s\""),
+              "switches must be a list of tables: write [[switches]] before each (spur.conf:1)");
+}
+
+TEST(T52Config, ATypeOfPreemptionThatPushesNobodyOutHasNoMode) {
+    EXPECT_EQ(mistakes_in("[scheduler]\npreempt_type = \"none\"\npreempt_mode = \"REQUEUE\""),
+              "[scheduler] preempt_type none lets nobody be pushed out, and preempt_mode says how; set preempt_type to "
+              "partition_prio or qos, or preempt_mode to OFF (spur.conf:1)");
+    EXPECT_EQ(mistakes_in("[scheduler]\npreempt_type = \"quos\""),
+              "[scheduler] preempt_type must be one of any, none, partition_prio, qos, preempt/any, preempt/none, "
+              "preempt/partition_prio, preempt/qos, not \"quos\"; did you mean \"qos\"? (spur.conf:2)");
+}
+
 }  // namespace
 }  // namespace spur::daemon

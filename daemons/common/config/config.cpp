@@ -68,6 +68,7 @@ void settle(Config& config, const Drafts& drafts, Problems& problems) {
     settle_scheduler(config, drafts, problems);
     settle_auth(config, problems);
     check_partitions(config, drafts, problems);
+    check_switches(config, drafts, problems);
     const auto line_of = [&](const char* section) {
         const auto found = drafts.section_lines.find(section);
         return found == drafts.section_lines.end() ? 0 : found->second;
@@ -80,6 +81,10 @@ void settle(Config& config, const Drafts& drafts, Problems& problems) {
     if (policies.first_job_id >= policies.max_job_id)
         problems.add(line_of("jobs"), "[jobs] first_job_id {} must be below max_job_id {}", policies.first_job_id,
                      policies.max_job_id);
+    if (policies.preempt_type == PreemptType::none && policies.preempt_mode > PreemptMode::off)
+        problems.add(line_of("scheduler"),
+                     "[scheduler] preempt_type none lets nobody be pushed out, and preempt_mode says how; set "
+                     "preempt_type to partition_prio or qos, or preempt_mode to OFF");
     const auto& tls = config.tls;
     const bool has_all = !tls.certificate.empty() && !tls.key.empty() && !tls.ca.empty();
     const bool has_none = tls.certificate.empty() && tls.key.empty() && tls.ca.empty();
@@ -144,6 +149,8 @@ std::expected<Config, std::vector<ConfigProblem>> parse_config(std::string_view 
             read_nodes(entry, config, drafts, problems);
         else if (entry.key == "partitions")
             read_partitions(entry, config, drafts, problems);
+        else if (entry.key == "switches")
+            read_switches(entry, config, drafts, problems);
         else
             read_section(entry, config, drafts, problems);
     }
@@ -180,6 +187,7 @@ const std::vector<ConfigKey>& config_keys() {
         list_section_keys(keys);
         list_partition_keys(keys);
         list_node_keys(keys);
+        list_switch_keys(keys);
         return keys;
     }();
     return all;

@@ -219,7 +219,7 @@ std::optional<std::size_t> Reading::choice(std::span<const std::string_view> cho
 
 std::string section_name(std::string_view section) {
     if (section.empty()) return "the top level of the file";
-    if (section == "nodes" || section == "partitions") return fmt::format("[[{}]]", section);
+    if (section == "nodes" || section == "partitions" || section == "switches") return fmt::format("[[{}]]", section);
     return fmt::format("[{}]", section);
 }
 

@@ -17,6 +17,10 @@ using To = Draft&;
 constexpr std::array<std::string_view, 9> axes{"state", "sched", "select", "priority", "accounting",
                                                "auth",  "net",   "gpu",    "cgroup"};
 constexpr std::array<std::string_view, 5> preempt_modes{"OFF", "CANCEL", "REQUEUE", "SUSPEND", "GANG"};
+// Slurm writes the plugin's whole name.
+constexpr std::size_t preempt_type_count = 4;
+constexpr std::array<std::string_view, 2 * preempt_type_count> preempt_types{
+    "any", "none", "partition_prio", "qos", "preempt/any", "preempt/none", "preempt/partition_prio", "preempt/qos"};
 constexpr std::array<std::string_view, 3> enforce_choices{"NO", "ANY", "ALL"};
 
 bool is_name(std::string_view text) {
@@ -157,6 +161,8 @@ constexpr std::array job_keys{
       [](In in, To to) { in.seconds(to.policies.min_job_age_s); }},
     K{"over_time_limit", "minutes", "0", "OverTimeLimit: how long a job may run on after its limit",
       [](In in, To to) { in.limit_minutes(to.policies.over_time_limit_min); }},
+    K{"resv_over_run", "minutes", "0", "ResvOverRun: how long a job may run on after the end of its reservation",
+      [](In in, To to) { in.limit_minutes(to.policies.resv_over_run_min); }},
     K{"kill_wait", "duration", "30", "KillWait: from SIGTERM to SIGKILL",
       [](In in, To to) { in.seconds(to.policies.kill_wait_s); }},
     K{"inactive_limit", "duration", "0", "InactiveLimit: salloc and srun that answer no more; 0: wait for ever",
@@ -220,8 +226,17 @@ constexpr std::array scheduler_keys{
           if (const auto choice = in.choice(preempt_modes))
               to.policies.preempt_mode = static_cast<PreemptMode>(*choice + 1);
       }},
+    K{"preempt_type", "choice", "any",
+      "PreemptType: partition_prio (by priority_tier), qos (by the QOS's preempt list), any of the two, or none",
+      [](In in, To to) {
+          if (const auto choice = in.choice(preempt_types))
+              to.policies.preempt_type = static_cast<PreemptType>(*choice % preempt_type_count);
+      }},
     K{"preempt_exempt_time", "duration", "0", "PreemptExemptTime: how long a job runs before it may be pushed out",
       [](In in, To to) { in.seconds(to.policies.preempt_exempt_time_s); }},
+    K{"max_switch_wait", "duration", "300",
+      "SchedulerParameters=max_switch_wait: how long --switches may make a job wait at most",
+      [](In in, To to) { in.seconds(to.policies.max_switch_wait_s); }},
 };
 
 constexpr std::array accounting_keys{

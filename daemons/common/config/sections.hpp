@@ -13,12 +13,15 @@ namespace spur::daemon {
 struct Drafts {
     std::map<std::string, std::uint32_t> node_lines;       // by node name
     std::vector<std::uint32_t> partition_lines;            // by position in config.cluster.partitions
+    std::vector<std::uint32_t> switch_lines;               // by position in config.cluster.switches
     std::map<std::string, std::uint32_t> section_lines;    // by name
     std::uint32_t scheduler_line{}, plugins_sched_line{};  // [scheduler] plugin and [plugins] sched
 };
 
 void read_nodes(const TomlEntry& entry, Config& config, Drafts& drafts, Problems& problems);
 void read_partitions(const TomlEntry& entry, Config& config, Drafts& drafts, Problems& problems);
+void read_switches(const TomlEntry& entry, Config& config, Drafts& drafts, Problems& problems);
+void check_switches(const Config& config, const Drafts& drafts, Problems& problems);
 void check_partitions(const Config& config, const Drafts& drafts, Problems& problems);
 
 // Every other entry of the top level.
@@ -27,6 +30,7 @@ void read_section(const TomlEntry& entry, Config& config, Drafts& drafts, Proble
 // The keys of each part, for config_keys().
 void list_node_keys(std::vector<ConfigKey>& out);
 void list_partition_keys(std::vector<ConfigKey>& out);
+void list_switch_keys(std::vector<ConfigKey>& out);
 void list_section_keys(std::vector<ConfigKey>& out);
 
 template <class Target>

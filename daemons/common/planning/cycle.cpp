@@ -35,6 +35,7 @@ CycleOutcome PlanningCycle::run(CycleInput input) {
         book_.clear();
         publish_shares(input.now, outcome);
     }
+    limits_.set_shares(book_.shares());
     score(input.now, outcome);
     const auto& view = mirror_.view(input.now);
     outcome.pending = view.pending_order.count;
@@ -43,6 +44,7 @@ CycleOutcome PlanningCycle::run(CycleInput input) {
         mirror_.end_cycle();
         return outcome;
     }
+    outcome.alarm = mirror_.next_alarm(input.now);
     static const std::atomic<bool> never{false};
     const auto& stopping = input.stopping != nullptr ? *input.stopping : never;
     PlanCollector collector{mirror_, view, Clock::time_point::max(), stopping, limits_, std::move(input.may_start)};

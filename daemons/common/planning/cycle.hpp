@@ -40,6 +40,7 @@ struct CycleInput {
 struct CycleOutcome {
     SetPending scores;  // priorities that differ from what the records say
     Plan plan;
+    UnixSeconds alarm{};                // when time alone calls for the next cycle; 0: it does not
     std::size_t pending{};              // jobs that waited; with none, nobody was asked
     std::vector<std::string> problems;  // for the log
     std::chrono::nanoseconds scoring{}, planning{};

@@ -130,8 +130,19 @@ Reason LimitBook::judge(Place& place, const Job& job, const TresList& wanted) {
                         });
 }
 
+// EnforceUsageThreshold: who has used so much that his fair-share factor is below it waits.
+bool LimitBook::is_below_threshold(const Job& job) const {
+    const auto& all = model_->directory->qos;
+    const auto qos = all.find(job.spec->qos);
+    if (qos == all.end() || !qos->second.usage_threshold || !shares_) return false;
+    if ((qos->second.flags & qos_flag::enforce_usage_threshold) == 0) return false;
+    const auto share = shares_->find(job.association);
+    return share != shares_->end() && share->second.factor < *qos->second.usage_threshold;
+}
+
 Reason LimitBook::judge(const Job& job, const spur_job_view& view) {
     if (!enforces_) return Reason::none;
+    if (is_below_threshold(job)) return Reason::qos_usage_threshold;
     std::uint64_t look = view.klass;
     const auto partition = view.partitions.count > 0 ? *SPUR_AT(std::uint32_t, view.partitions, 0) : SPUR_NONE;
     for (const std::uint64_t part : {view.association, view.qos, view.uid, partition, view.limit_s}) mix(look, part);
@@ -151,6 +162,14 @@ Reason LimitBook::judge(const Job& job, const TresList& would_use) {
     if (!enforces_) return Reason::none;
     auto& place = place_of(key_of(job));
     return place.free ? Reason::none : judge(place, job, would_use);
+}
+
+LimitHit LimitBook::find(const Job& job) {
+    if (!enforces_) return {};
+    return find_limit(place_of(key_of(job)).place, requested_tres(*model_->directory, *job.spec), job.time_limit_min,
+                      [&](const auto* group, const auto* quality, std::string_view tres) {
+                          return run_minutes(group, quality, tres);
+                      });
 }
 
 void LimitBook::start(const Job& job, const TresList& uses) {

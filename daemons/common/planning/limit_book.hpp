@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/limits.hpp"
+#include "daemons/common/planning/priority_book.hpp"
 #include "daemons/common/planning/read_model.hpp"
 
 namespace spur::ctld {
@@ -21,6 +22,8 @@ class LimitBook {
 public:
     // Brings the counts up to date.
     void update(const std::shared_ptr<const ReadModel>& model, const Changes& changes);
+    // The fair-share factors that UsageThreshold is held against, as the priority plugin last had them.
+    void set_shares(std::shared_ptr<const PriorityBook::Shares> shares) { shares_ = std::move(shares); }
     // A plan begins: nothing has been started yet.
     void begin_plan();
 
@@ -29,6 +32,8 @@ public:
     Reason judge(const Job& job, const spur_job_view& view);
     // The same for the very resources it would get.
     Reason judge(const Job& job, const TresList& would_use);
+    // The limit behind that reason, with its numbers.
+    LimitHit find(const Job& job);
     // The plan has started it with these.
     void start(const Job& job, const TresList& uses);
 
@@ -64,9 +69,11 @@ private:
     Reason judge(Place& place, const Job& job, const TresList& wanted);
     std::uint64_t run_minutes(const LimitPlace::Group* group, const LimitPlace::Quality* quality,
                               std::string_view tres) const;
+    bool is_below_threshold(const Job& job) const;
     bool is_below(AssociationId id, AssociationId top) const;
 
     std::shared_ptr<const ReadModel> model_;
+    std::shared_ptr<const PriorityBook::Shares> shares_;
     bool enforces_{false};
     std::map<Key, std::unique_ptr<Place>> places_;
     std::unordered_map<JobId, Counted> running_;

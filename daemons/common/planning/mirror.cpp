@@ -1,6 +1,7 @@
 #include "daemons/common/planning/mirror.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace spur::ctld {
 
@@ -98,11 +99,14 @@ void Mirror::rebuild() {
     unscored_.clear();
     filters_.clear();
     array_slots_.clear();
+    not_yet_.clear();
     node_views_.clear();
     node_backings_.clear();
     node_classes_.clear();
     gres_types_.number("");
+    alarms_.clear();
     model_->nodes.for_each([&](std::uint32_t, const std::shared_ptr<const Node>& node) { update_node(*node); });
+    update_switches();
     update_directory();
     model_->jobs.for_each([&](std::uint32_t id, const auto&) { update_job(JobId{id}); });
 }
@@ -118,13 +122,14 @@ void Mirror::refresh_references() {
 
 void Mirror::update_job(JobId id) {
     const auto& job = model_->jobs.get(id.value);
-    const bool waits = job && job->is_pending() && job->eligible;
+    // Those that may not start yet are scored like the others, for all to see, but no planner is shown them.
+    const bool waits = job && job->is_pending() && job->hold == Hold::none;
     const bool runs = job && (job->is_active() || job->is_completing()) && job->allocation;
     if (const auto slot = pending_.find(id); !waits && slot != SPUR_NONE) {
         pending_.release(id);
         if (slot < owners_.size()) owners_[slot] = {};
         array_slots_.erase(slot);
-        gone_pending_.push_back(slot);
+        if (not_yet_.erase(slot) == 0) gone_pending_.push_back(slot);
         order_dirty_ = true;
     }
     if (const auto slot = running_.find(id); !runs && slot != SPUR_NONE) {
@@ -139,15 +144,22 @@ void Mirror::update_job(JobId id) {
         // Reasons and expected starts come from us: they change nothing a planner looks at.
         const bool same_request = !is_new && held->spec == job->spec && held->task_count() == job->task_count() &&
                                   held->time_limit_min == job->time_limit_min && held->priority == job->priority &&
-                                  held->association == job->association && !job->is_array_record();
+                                  held->association == job->association && held->eligible == job->eligible &&
+                                  held->accrue_time == job->accrue_time && !job->is_array_record();
         if (same_request) {
             pending_.backing(slot).job = job;
             return;
         }
         pending_.backing(slot).job = job;
         fill_request(*job, slot, pending_);
-        new_pending_.push_back(slot);
         unscored_.push_back(slot);
+        if (!job->eligible) {
+            if (not_yet_.insert(slot).second && !is_new) gone_pending_.push_back(slot);
+            array_slots_.erase(slot);
+            return;
+        }
+        not_yet_.erase(slot);
+        new_pending_.push_back(slot);
         if (job->array_job) array_slots_.insert(slot);
     }
     if (runs) {
@@ -165,6 +177,10 @@ void Mirror::update_job(JobId id) {
 void Mirror::place(std::uint32_t slot, std::uint64_t priority) {
     auto& view = pending_.view(slot);
     view.priority = priority;
+    if (const auto least = pending_.backing(slot).min_priority; least != 0) {
+        const auto flags = priority < least ? view.flags | SPUR_JOB_NO_RESERVE : view.flags & ~SPUR_JOB_NO_RESERVE;
+        if (std::exchange(view.flags, flags) != flags && !not_yet_.contains(slot)) new_pending_.push_back(slot);
+    }
     if (owners_.size() <= slot) owners_.resize(slot + 1);
     owners_[slot] = {priority, view.id};
     to_place_.push_back({priority, view.id, slot});
@@ -201,6 +217,7 @@ void Mirror::sort_pending() {
         if (owner.id != entry.id || owner.priority != entry.priority) continue;
         if (!placed_.empty() && placed_.back().slot == entry.slot) continue;
         placed_.push_back(entry);
+        if (not_yet_.contains(entry.slot)) continue;
         if (at_array_limit_.empty() || !std::ranges::binary_search(at_array_limit_, entry.slot))
             pending_order_.push_back(entry.slot);
     }
@@ -237,6 +254,11 @@ void Mirror::apply_array_limits() {
         (may_start == 0 ? gone_pending_ : new_pending_).push_back(slot);
     }
     std::ranges::sort(at_array_limit_);
+}
+
+UnixSeconds Mirror::next_alarm(UnixSeconds now) {
+    while (!alarms_.empty() && *alarms_.begin() <= now) alarms_.erase(alarms_.begin());
+    return alarms_.empty() ? 0 : *alarms_.begin();
 }
 
 void Mirror::end_cycle() {
@@ -286,7 +308,7 @@ const spur_cluster_view& Mirror::view(UnixSeconds now) {
              .licenses = span_of(license_views_),
              .qos = span_of(qos_views_),
              .associations = span_of(association_views_),
-             .switches = {},
+             .switches = span_of(switch_views_),
              .features = span_of(features_.views),
              .gres_names = span_of(gres_names_.views),
              .gres_types = span_of(gres_types_.views),

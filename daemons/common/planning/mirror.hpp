@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -42,6 +43,7 @@ struct JobBacking {
     std::vector<spur_node_share> shares;
     std::vector<spur_gres_share> share_gres;
     Words words;
+    std::uint32_t min_priority{};  // with less than that nothing is kept free for it
 };
 
 // Slots for jobs of one kind (pending or running).
@@ -79,7 +81,9 @@ public:
     JobTable& pending() { return pending_; }
     JobTable& running() { return running_; }
     const ReadModel& model() const { return *model_; }
-    const Partition& partition(std::uint32_t index) const { return model_->directory->partitions[index]; }
+    const Partition& partition(std::uint32_t index) const {
+        return model_->directory->partitions[partition_of_[index]];
+    }
     std::uint32_t partition_count() const { return static_cast<std::uint32_t>(partition_views_.size()); }
     std::string_view gres_name(std::uint32_t number) const { return gres_names_.texts[number]; }
     std::string_view gres_type(std::uint32_t number) const { return gres_types_.texts[number]; }
@@ -90,6 +94,10 @@ public:
 
     // A cycle has seen everything: the next view's changes start here.
     void end_cycle();
+
+    // The next moment at which the passing of time alone lets a planner do more: a job has waited long enough for few
+    // switches, or may be pushed out from now on. 0: there is none.
+    UnixSeconds next_alarm(UnixSeconds now);
 
     // Slots whose priority is not known yet; score them and call place().
     std::vector<std::uint32_t>& unscored() { return unscored_; }
@@ -115,7 +123,9 @@ private:
     };
 
     void rebuild();
+    void update_switches();
     void update_directory();
+    void add_repetitions();
     void update_node(const Node& node);
     void fill_node_gres(const Node& node, NodeBacking& backing);
     void add_gpus(const Node& node, std::size_t which, NodeBacking& backing, std::vector<spur_device_view>& devices);
@@ -123,6 +133,8 @@ private:
     void update_job(JobId id);
     std::uint32_t startable_tasks(const Job& job) const;  // of the record, as its array's limit stands
     void refresh_references();
+    std::uint32_t min_priority_of(const Job& job, const Qos* qos) const;
+    std::uint32_t lifted_partition(std::uint32_t partition, std::uint32_t flags);
     void fill_references(const Job& job, JobBacking& backing, spur_job_view& view);
     void fill_request(const Job& job, std::uint32_t slot, JobTable& table);
     void add_share_gres(const GresShare& gres, JobBacking& backing);
@@ -142,6 +154,9 @@ private:
     std::vector<std::unique_ptr<NodeBacking>> node_backings_;
     std::vector<spur_partition_view> partition_views_;
     std::vector<Words> partition_words_;
+    // Views of a partition with limits that some QOS may pass come after those of all partitions.
+    std::vector<std::uint32_t> partition_of_;  // by view: place in the directory
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> lifted_partitions_;  // (partition, flags) -> view
     std::vector<std::vector<spur_tres_weight>> partition_billing_;
     std::vector<spur_license_view> license_views_;
     std::vector<std::string> license_names_;
@@ -153,6 +168,8 @@ private:
     std::vector<spur_reservation_view> reservation_views_;
     std::vector<Words> reservation_words_, reservation_cores_;
     std::vector<std::vector<spur_license_request>> reservation_licenses_;
+    std::vector<spur_switch_view> switch_views_;
+    std::vector<Words> switch_words_;
     Interned features_, gres_names_, gres_types_;
     std::unordered_map<std::string, std::shared_ptr<const NodeFilter>> filters_;
     std::map<std::string, std::uint32_t> node_classes_;
@@ -178,8 +195,10 @@ private:
     std::vector<std::uint32_t> unscored_;
     std::unordered_set<std::uint32_t> array_slots_;  // pending jobs of arrays: how many may start changes without them
     std::vector<std::uint32_t> at_array_limit_;
+    std::unordered_set<std::uint32_t> not_yet_;  // slots of jobs that wait for a time or for others
     std::vector<std::uint32_t> changed_nodes_, new_pending_, new_running_, gone_pending_, gone_running_;
     bool changes_complete_{false};
+    std::set<UnixSeconds> alarms_;
     std::uint64_t seen_number_{0};  // of the view the last cycle saw
     spur_view_changes change_record_{};
     spur_cluster_view view_{};

@@ -1,4 +1,4 @@
-// How jobs, partitions and accounts of the core become records of the ABI.
+// How jobs of the core become records of the ABI.
 #include <algorithm>
 #include <charconv>
 #include <functional>
@@ -13,38 +13,6 @@ namespace spur::ctld {
 
 namespace {
 
-std::uint32_t seconds(std::uint32_t minutes) {
-    return minutes == unlimited || minutes > unlimited / 60 - 1 ? SPUR_UNLIMITED : minutes * 60;
-}
-
-std::uint32_t partition_state(PartitionState state) {
-    switch (state) {
-        case PartitionState::up:
-            return SPUR_PARTITION_UP;
-        case PartitionState::down:
-            return SPUR_PARTITION_DOWN;
-        case PartitionState::drain:
-            return SPUR_PARTITION_DRAIN;
-        case PartitionState::inactive:
-            return SPUR_PARTITION_INACTIVE;
-    }
-    return SPUR_PARTITION_INACTIVE;
-}
-
-std::uint32_t preempt_mode(PreemptMode mode) {
-    switch (mode) {
-        case PreemptMode::cancel:
-            return SPUR_PREEMPT_CANCEL;
-        case PreemptMode::requeue:
-            return SPUR_PREEMPT_REQUEUE;
-        case PreemptMode::suspend:
-        case PreemptMode::gang:
-            return SPUR_PREEMPT_SUSPEND;
-        default:
-            return SPUR_PREEMPT_OFF;
-    }
-}
-
 std::uint32_t spread(std::string_view word) {
     if (word == "block") return SPUR_SPREAD_BLOCK;
     if (word == "cyclic") return SPUR_SPREAD_CYCLIC;
@@ -54,10 +22,10 @@ std::uint32_t spread(std::string_view word) {
 
 // Will it share cores? Asking helps only where a partition allows it, and some partitions do not ask. A job that tries
 // several partitions shares only if it would in each that forces it.
-bool shares_cores(const Job& job, const std::vector<std::uint32_t>& partitions, const Directory& directory) {
+bool shares_cores(const Job& job, const std::vector<std::uint32_t>& partitions, const Mirror& mirror) {
     if (!job.is_pending() && job.allocation) return job.allocation->sharing.jobs_per_core > 1;
     const bool asked = job.spec->oversubscribe.value_or(false);
-    const auto mode = [&](std::uint32_t i) { return directory.partitions[i].oversubscribe; };
+    const auto mode = [&](std::uint32_t i) { return mirror.partition(i).oversubscribe; };
     const bool forced = !partitions.empty() && std::ranges::all_of(partitions, [&](std::uint32_t i) {
         return mode(i) == OverSubscribe::force;
     });
@@ -124,6 +92,7 @@ std::uint64_t request_class(const JobSpec& spec, const spur_job_view& view, cons
                              view.tmp_mib,
                              std::uint64_t{view.reservation},
                              std::uint64_t{view.max_switches},
+                             static_cast<std::uint64_t>(view.switches_until),
                              static_cast<std::uint64_t>(view.deadline)})
         mix(hash, value);
     for (const auto partition : backing.partitions) mix(hash, partition + 1);
@@ -140,175 +109,6 @@ std::uint64_t request_class(const JobSpec& spec, const spur_job_view& view, cons
 }
 
 }  // namespace
-
-// ---- the directory -------------------------------------------------------------------------------------------------
-
-void Mirror::update_directory() {
-    const auto& directory = *model_->directory;
-    const auto node_count = static_cast<std::uint32_t>(node_views_.size());
-    filters_.clear();
-    changes_complete_ = false;
-
-    partition_views_.clear();
-    partition_words_.clear();
-    partition_billing_.clear();
-    for (const auto& partition : directory.partitions) {
-        Words words((node_count + 63) / 64);
-        for (const auto node : partition.nodes) set_bit(words, node.value);
-        partition_words_.push_back(std::move(words));
-        auto& billing = partition_billing_.emplace_back();
-        for (const auto& weight : partition.billing_weights) {
-            std::uint32_t tres = 0;
-            if (weight.tres == "CPU")
-                tres = SPUR_TRES_CPU;
-            else if (weight.tres == "Mem")
-                tres = SPUR_TRES_MEM;
-            else if (weight.tres == "Node")
-                tres = SPUR_TRES_NODE;
-            else if (weight.tres.view().starts_with("GRES/"))
-                tres = SPUR_TRES_GRES + gres_names_.number(weight.tres.view().substr(5));
-            if (tres != 0) billing.push_back({tres, 0, weight.weight});
-        }
-    }
-    for (std::size_t i = 0; i < directory.partitions.size(); ++i) {
-        const auto& partition = directory.partitions[i];
-        spur_partition_view view{};
-        view.name = str(partition.name);
-        view.nodes = bits(partition_words_[i], node_count);
-        view.state = partition_state(partition.state);
-        view.tier = partition.priority_tier;
-        view.max_time_s = seconds(partition.max_time_min);
-        view.max_nodes = partition.max_nodes;
-        view.min_nodes = partition.min_nodes;
-        view.max_cpus_per_node = partition.max_cpus_per_node;
-        view.job_factor = partition.priority_job_factor;
-        view.oversubscribe = partition.oversubscribe == OverSubscribe::exclusive ? 0
-                             : partition.oversubscribe == OverSubscribe::no      ? 1
-                                                                                 : partition.oversubscribe_jobs;
-        view.least_loaded = partition.lln ? 1 : 0;
-        view.exclusive_user = partition.exclusive_user ? 1 : 0;
-        view.billing = span_of(partition_billing_[i]);
-        partition_views_.push_back(view);
-    }
-
-    license_views_.clear();
-    license_names_.clear();
-    for (const auto& [name, pool] : directory.licenses) {
-        license_names_.push_back(name.str());
-        license_views_.push_back({str(name), pool.total, pool.used});
-    }
-
-    qos_views_.clear();
-    qos_names_.clear();
-    qos_words_.clear();
-    for (const auto& [name, qos] : directory.qos) qos_names_.push_back(name.str());
-    for (const auto& [name, qos] : directory.qos) {
-        Words words((qos_names_.size() + 63) / 64);
-        for (const auto& other : qos.preempt)
-            if (const auto at = std::ranges::find(qos_names_, other.view()); at != qos_names_.end())
-                set_bit(words, static_cast<std::uint32_t>(at - qos_names_.begin()));
-        qos_words_.push_back(std::move(words));
-        spur_qos_view view{};
-        view.name = str(name);
-        view.priority = qos.priority;
-        view.preempt_mode = preempt_mode(qos.preempt_mode);
-        view.usage_factor = qos.usage_factor;
-        view.exempt_s = qos.preempt_exempt_time_s.value_or(0);
-        qos_views_.push_back(view);
-    }
-    for (std::size_t i = 0; i < qos_views_.size(); ++i)
-        qos_views_[i].preempts = bits(qos_words_[i], static_cast<std::uint32_t>(qos_names_.size()));
-
-    association_views_.clear();
-    association_index_.clear();
-    std::vector<const Association*> waiting;
-    for (const auto& [id, association] : directory.associations) waiting.push_back(&association);
-    while (!waiting.empty()) {  // parents first
-        const auto left = waiting.size();
-        std::erase_if(waiting, [&](const Association* association) {
-            if (association->parent && !association_index_.contains(association->parent)) return false;
-            association_index_.emplace(association->id, static_cast<std::uint32_t>(association_views_.size()));
-            spur_association_view view{};
-            view.account = str(association->account);
-            view.user = str(association->user);
-            view.parent = association->parent ? association_index_[association->parent] : SPUR_NONE;
-            view.shares = association->shares_parent ? SPUR_SHARES_PARENT : association->shares;
-            view.uid = SPUR_NONE;
-            view.priority = association->priority;
-            view.usage = association->usage.raw;
-            association_views_.push_back(view);
-            return true;
-        });
-        if (waiting.size() == left) break;  // an orphan: the core does not make them
-    }
-
-    reservation_views_.clear();
-    reservation_words_.clear();
-    reservation_cores_.clear();
-    reservation_licenses_.clear();
-    for (const auto& reservation : directory.reservations) {
-        Words words((node_count + 63) / 64);
-        for (const auto node : reservation.nodes) set_bit(words, node.value);
-        reservation_words_.push_back(std::move(words));
-        reservation_cores_.push_back(cores_of(reservation));
-        auto& licenses = reservation_licenses_.emplace_back();
-        for (const auto& license : reservation.licenses)
-            if (const auto at = std::ranges::find(license_names_, license.name.view()); at != license_names_.end())
-                licenses.push_back({static_cast<std::uint32_t>(at - license_names_.begin()), license.count});
-    }
-    for (std::size_t i = 0; i < directory.reservations.size(); ++i) {
-        const auto& reservation = directory.reservations[i];
-        spur_reservation_view view{};
-        view.name = str(reservation.name);
-        view.start = reservation.start_time;
-        view.end = reservation.end_time;
-        view.flags = (reservation.has(reservation_flag::maint) ? SPUR_RESERVATION_MAINT : 0) |
-                     (reservation.has(reservation_flag::overlap) ? SPUR_RESERVATION_OVERLAP : 0) |
-                     (reservation.has(reservation_flag::ignore_jobs) ? SPUR_RESERVATION_IGNORE_JOBS : 0) |
-                     (reservation.has(reservation_flag::flex) ? SPUR_RESERVATION_FLEX : 0) |
-                     (reservation.has(reservation_flag::magnetic) ? SPUR_RESERVATION_MAGNETIC : 0);
-        view.partition = SPUR_NONE;
-        view.nodes = bits(reservation_words_[i], node_count);
-        view.cores = bits(reservation_cores_[i], core_count_of(reservation));
-        view.licenses = span_of(reservation_licenses_[i]);
-        reservation_views_.push_back(view);
-    }
-    // Indexes may have moved: every job says again where it belongs.
-    std::vector<JobId> jobs;
-    pending_.for_each([&](std::uint32_t slot) { jobs.push_back(JobId{pending_.view(slot).id}); });
-    running_.for_each([&](std::uint32_t slot) { jobs.push_back(JobId{running_.view(slot).id}); });
-    for (const auto id : jobs) {
-        if (const auto slot = pending_.find(id); slot != SPUR_NONE)
-            fill_request(*pending_.backing(slot).job, slot, pending_);
-        if (const auto slot = running_.find(id); slot != SPUR_NONE) {
-            fill_request(*running_.backing(slot).job, slot, running_);
-            fill_shares(*running_.backing(slot).job, running_.backing(slot), running_.view(slot));
-        }
-    }
-}
-
-std::uint32_t Mirror::core_count_of(const Reservation& reservation) const {
-    std::uint32_t count = 0;
-    for (const auto id : reservation.nodes)
-        if (const auto& node = model_->nodes.get(id.value)) count += node->topology.cores();
-    return count;
-}
-
-// Numbered through its nodes in order; empty where it has whole nodes.
-Words Mirror::cores_of(const Reservation& reservation) const {
-    Words words;
-    if (reservation.cores.empty()) return words;
-    words.resize((core_count_of(reservation) + 63) / 64);
-    std::uint32_t first = 0;
-    for (const auto id : reservation.nodes) {
-        const auto& node = model_->nodes.get(id.value);
-        const auto share = std::ranges::find(reservation.cores, id, &NodeShare::node);
-        if (node && share != reservation.cores.end())
-            share->cores.for_each([&](std::uint32_t core) { set_bit(words, first + core); });
-        if (node) first += node->topology.cores();
-    }
-    return words;
-}
 
 // ---- jobs ----------------------------------------------------------------------------------------------------------
 
@@ -381,9 +181,11 @@ void Mirror::fill_references(const Job& job, JobBacking& backing, spur_job_view&
     const auto& spec = *job.spec;
     const auto& directory = *model_->directory;
     backing.partitions.clear();
+    const auto own_qos = directory.qos.find(spec.qos);
+    const auto flags = own_qos == directory.qos.end() ? 0 : own_qos->second.flags;
     const auto add_partition = [&](const Text& name) {
         for (std::uint32_t i = 0; i < directory.partitions.size(); ++i)
-            if (directory.partitions[i].name == name) backing.partitions.push_back(i);
+            if (directory.partitions[i].name == name) backing.partitions.push_back(lifted_partition(i, flags));
     };
     if (!job.is_pending() && job.allocation)
         add_partition(job.allocation->partition);
@@ -398,6 +200,15 @@ void Mirror::fill_references(const Job& job, JobBacking& backing, spur_job_view&
     view.reservation = SPUR_NONE;
     for (std::uint32_t i = 0; i < directory.reservations.size(); ++i)
         if (!spec.reservation.empty() && directory.reservations[i].name == spec.reservation) view.reservation = i;
+}
+
+// MinPrioThreshold: of its QOS, or of the nearest association that has one.
+std::uint32_t Mirror::min_priority_of(const Job& job, const Qos* qos) const {
+    if (qos != nullptr && qos->limits.min_priority_threshold) return *qos->limits.min_priority_threshold;
+    const auto& all = model_->directory->associations;
+    for (auto at = all.find(job.association); at != all.end(); at = all.find(at->second.parent))
+        if (const auto& least = at->second.limits.min_priority_threshold) return *least;
+    return 0;
 }
 
 void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
@@ -428,7 +239,7 @@ void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
 
     view.id = job.id.value;
     view.flags = job_flags(job);
-    if (shares_cores(job, backing.partitions, directory)) view.flags |= SPUR_JOB_OVERSUBSCRIBE;
+    if (shares_cores(job, backing.partitions, *this)) view.flags |= SPUR_JOB_OVERSUBSCRIBE;
     view.uid = spec.uid;
     view.gid = spec.gid;
     view.array_tasks = startable_tasks(job);
@@ -436,7 +247,9 @@ void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
     view.restarts = job.restarts;
 
     view.submitted = job.submit_time;
-    view.eligible = job.eligible_time;
+    // Jobs that limits do not let get older look as if they had just come.
+    view.eligible =
+        job.is_pending() && (!job.eligible || job.accrue_time == 0) ? SPUR_TIME_UNLIMITED : job.eligible_time;
     view.started = job.is_pending() ? 0 : job.start_time;
     view.ends = job.is_pending()
                     ? 0
@@ -479,20 +292,27 @@ void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
         view.quotas = span_of(backing.filter->quotas);
     }
     view.max_switches = spec.switches.value_or(0);
-    view.switches_until = spec.switches ? job.eligible_time + spec.switches_wait_s.value_or(300) : 0;
+    const auto patience_s = directory.policies.max_switch_wait_s;
+    view.switches_until =
+        spec.switches ? job.eligible_time + std::min(spec.switches_wait_s.value_or(patience_s), patience_s) : 0;
+    if (job.is_pending() && view.max_switches != 0 && view.switches_until > model_->now && !switch_views_.empty())
+        alarms_.insert(view.switches_until);
 
-    const auto* partition = backing.partitions.empty() ? nullptr : &directory.partitions[backing.partitions.front()];
-    view.preempt_tier = partition != nullptr ? partition->priority_tier : 0;
-    // As Cluster::preempt_mode_of(): the QOS before the partition, the partition before the cluster.
-    auto mode = partition != nullptr && partition->preempt_mode != PreemptMode::unset ? partition->preempt_mode
-                                                                                      : directory.policies.preempt_mode;
-    auto exempt_s = directory.policies.preempt_exempt_time_s;
-    if (const auto own = directory.qos.find(spec.qos); own != directory.qos.end()) {
-        if (own->second.preempt_mode != PreemptMode::unset) mode = own->second.preempt_mode;
-        exempt_s = std::max(exempt_s, own->second.preempt_exempt_time_s.value_or(0));
-    }
-    view.preempt_mode = preempt_mode(mode);
+    const auto* partition = backing.partitions.empty() ? nullptr : &this->partition(backing.partitions.front());
+    const auto own_qos = directory.qos.find(spec.qos);
+    const auto* qos = own_qos == directory.qos.end() ? nullptr : &own_qos->second;
+    const auto by = directory.policies.preempt_type;
+    const bool by_tier = by == PreemptType::any || by == PreemptType::partition_prio;
+    view.preempt_tier = partition != nullptr && by_tier ? partition->priority_tier : 0;
+    const bool no_reserve = qos != nullptr && (qos->flags & qos_flag::no_reserve) != 0;
+    if (no_reserve) view.flags |= SPUR_JOB_NO_RESERVE;
+    backing.min_priority = no_reserve ? 0 : min_priority_of(job, qos);
+    view.preempt_mode = preempt_mode(preempt_mode_by(directory.policies, partition, qos));
+    const auto exempt_s = qos != nullptr && qos->preempt_exempt_time_s ? *qos->preempt_exempt_time_s
+                                                                       : directory.policies.preempt_exempt_time_s;
     view.preempt_exempt_until = job.start_time + exempt_s;
+    if (job.is_running() && view.preempt_mode != SPUR_PREEMPT_OFF && view.preempt_exempt_until > model_->now)
+        alarms_.insert(view.preempt_exempt_until);
     view.klass = request_class(spec, view, backing);
 }
 
@@ -539,7 +359,7 @@ void Mirror::fill_shares(const Job& job, JobBacking& backing, spur_job_view& vie
     }
     backing.words.reserve(word_count);
     backing.share_gres.reserve(gres_count);
-    const bool whole = allocation.exclusive == Exclusive::node;
+    const bool whole = allocation.exclusive == Exclusive::node && !job.cores_released;
     for (const auto index : job.open_shares) {
         const auto& share = allocation.shares[index];
         spur_node_share out{};

@@ -140,6 +140,21 @@ void Mirror::fill_node_gres(const Node& node, NodeBacking& backing) {
     }
 }
 
+// Those of the configuration: they change only with all of it.
+void Mirror::update_switches() {
+    static_assert(Switch::none == SPUR_NONE);
+    const auto node_count = static_cast<std::uint32_t>(node_views_.size());
+    switch_views_.clear();
+    switch_words_.clear();
+    for (const auto& one : model_->switches->all()) {
+        auto& words = switch_words_.emplace_back((node_count + 63) / 64);
+        for (const auto& name : one.nodes)
+            if (const auto* node = model_->find_node(name.view())) set_bit(words, node->id.value);
+        switch_views_.push_back({str(one.name), one.parent, one.level, {}});
+    }
+    for (std::size_t i = 0; i < switch_words_.size(); ++i) switch_views_[i].nodes = bits(switch_words_[i], node_count);
+}
+
 void Mirror::update_node(const Node& node) {
     const auto index = node.id.value;
     while (node_views_.size() <= index) {
@@ -183,7 +198,7 @@ void Mirror::update_node(const Node& node) {
     view.cores_offered = bits(backing.cores_offered, cores);
     view.features = bits(backing.features, static_cast<std::uint32_t>(backing.features.size() * 64));
     view.gres = span_of(backing.gres);
-    view.leaf_switch = SPUR_NONE;
+    view.leaf_switch = model_->switches->leaf_of(node.name.str());
     view.owner_uid = node.exclusive_uid == unlimited ? SPUR_NONE : node.exclusive_uid;
     view.running_jobs = node.job_count;
     for (const auto jobs : node.use.core_jobs) view.sharing_jobs = std::max<std::uint32_t>(view.sharing_jobs, jobs);

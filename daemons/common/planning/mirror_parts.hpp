@@ -34,4 +34,22 @@ spur_span span_of(const std::vector<T>& items) {
 
 inline spur_str str(const Text& text) { return {text.view().data(), static_cast<std::uint32_t>(text.size()), 0}; }
 
+inline std::uint32_t seconds(std::uint32_t minutes) {
+    return minutes == unlimited || minutes > unlimited / 60 - 1 ? SPUR_UNLIMITED : minutes * 60;
+}
+
+inline std::uint32_t preempt_mode(PreemptMode mode) {
+    switch (mode) {
+        case PreemptMode::cancel:
+            return SPUR_PREEMPT_CANCEL;
+        case PreemptMode::requeue:
+            return SPUR_PREEMPT_REQUEUE;
+        case PreemptMode::suspend:
+        case PreemptMode::gang:
+            return SPUR_PREEMPT_SUSPEND;
+        default:
+            return SPUR_PREEMPT_OFF;
+    }
+}
+
 }  // namespace spur::ctld

@@ -267,8 +267,10 @@ bool PlanCollector::is_kept_by_reservations(std::uint32_t slot) const {
     Words kept((view_.nodes.count + 63) / 64);
     for (std::uint32_t i = 0; i < view_.reservations.count; ++i) {
         const auto* other = SPUR_AT(spur_reservation_view, view_.reservations, i);
-        if (i == job.reservation || other->start >= end || other->end <= view_.now || other->cores.words != nullptr)
-            continue;
+        const bool is_own = job.reservation != SPUR_NONE &&
+                            plugin::view(other->name) ==
+                                plugin::view(SPUR_AT(spur_reservation_view, view_.reservations, job.reservation)->name);
+        if (is_own || other->start >= end || other->end <= view_.now || other->cores.words != nullptr) continue;
         for (std::size_t w = 0; w < kept.size() && w < (other->nodes.count + 63) / 64; ++w)
             kept[w] |= other->nodes.words[w];
     }

@@ -80,6 +80,9 @@ std::shared_ptr<const ReadModel> ReadModelBuilder::publish(const Cluster& cluste
         for (const auto& node : cluster.nodes())
             if (node.configured) ids->emplace(node.name.str(), node.id);
         next_.node_ids = std::move(ids);
+        // The state machine has refused what does not resolve.
+        next_.switches =
+            std::make_shared<const SwitchTree>(SwitchTree::resolve(cluster.config().switches).value_or(SwitchTree{}));
     } else {
         sort_unique(changes.jobs);
         sort_unique(changes.nodes);
@@ -111,6 +114,7 @@ std::shared_ptr<const ReadModel> ReadModelBuilder::publish(const Cluster& cluste
     published->nodes = next_.nodes.freeze();
     published->node_ids = next_.node_ids;
     published->directory = next_.directory;
+    published->switches = next_.switches;
     return published;
 }
 

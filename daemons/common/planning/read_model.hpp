@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/cluster.hpp"
+#include "core/switches.hpp"
 #include "daemons/common/planning/persistent_map.hpp"
 
 namespace spur::ctld {
@@ -37,6 +38,7 @@ struct ReadModel {
     PersistentMap<std::shared_ptr<const Node>> nodes;      // by node id
     std::shared_ptr<const std::map<std::string, NodeId, std::less<>>> node_ids;
     std::shared_ptr<const Directory> directory;
+    std::shared_ptr<const SwitchTree> switches;  // never null
 
     const Node* find_node(std::string_view name) const;
 };

@@ -130,7 +130,8 @@ bool Pass::start_group(Unit group) {
 
 void Pass::wait(Unit unit) {
     const bool promises =
-        std::ranges::any_of(unit, [&](auto slot) { return may_promise(shape(slot)); }) && !is_stopped();
+        std::ranges::any_of(unit, [&](auto slot) { return may_promise(shape(slot)); }) && !is_stopped() &&
+        std::ranges::none_of(unit, [&](auto slot) { return (job(slot).flags & SPUR_JOB_NO_RESERVE) != 0; });
     for (const auto slot : unit) {
         examine(slot);
         if (const auto refusal = shape(slot).refusal; refusal != 0) {
@@ -157,6 +158,8 @@ void Pass::wait(Unit unit) {
 // Is there a way to start such a job at all, once others have left?
 void Pass::examine(std::uint32_t slot) {
     auto& known = shape(slot);
+    const auto& wanted = job(slot);
+    if (wanted.max_switches != 0 && view_.now < wanted.switches_until) return;  // more of them may do after that
     if (std::exchange(known.is_examined, true)) return;
     bool exists = false;
     for (const auto partition : partitions_of(slot)) {
@@ -203,9 +206,18 @@ bool Pass::fits(const State& state, const Question& question, bool write) {
     if (wanted.licenses.count != 0 && !has_licenses(question)) return lack_ = SPUR_WAIT_LICENSES, false;
     const auto candidates = reserved_.empty() ? spur_bits{} : reserved_.candidates(wanted, question.when);
     lack_ = wanted.reservation == SPUR_NONE ? SPUR_WAIT_RESOURCES : SPUR_WAIT_RESERVATION;
-    if (wanted.max_switches != 0 && view_.switches.count != 0 && question.when.start < wanted.switches_until)
-        return fits_on_few_switches(state, question, candidates, write);
-    return pick(state, question, candidates, write);
+    const auto fits_there = [&] {
+        if (wanted.max_switches != 0 && view_.switches.count != 0 && question.when.start < wanted.switches_until)
+            return fits_on_few_switches(state, question, candidates, write);
+        return pick(state, question, candidates, write);
+    };
+    if (reserved_.empty()) return fits_there();
+    const auto forbidden = reserved_.forbidden_cores(wanted, question.when);
+    const auto& select = timeline_.ops();
+    for (const auto& cores : forbidden) select.take(timeline_.cycle(), state.slot, cores, 0);
+    const bool found = fits_there();
+    for (const auto& cores : forbidden) select.give(timeline_.cycle(), state.slot, cores, 0);
+    return found;
 }
 
 std::uint32_t Pass::switches_used() const {
@@ -254,13 +266,10 @@ std::uint32_t Pass::longest_limit(std::uint32_t slot, std::uint32_t number) {
     const auto& wanted = job(slot);
     const auto& rules = partition(number);
     auto longest = std::min(card.limit_s, rules.max_time_s);
-    const auto latest =
-        std::min(card.has_deadline ? wanted.deadline : Timeline::never, reserved_.closes(wanted, view_.now));
-    if (latest != Timeline::never)
-        longest =
-            static_cast<std::uint32_t>(std::min<std::int64_t>(longest, std::max<std::int64_t>(latest - view_.now, 0)));
-    if (longest < card.least_s)
-        return lack_ = wanted.reservation == SPUR_NONE ? SPUR_WAIT_DEADLINE : SPUR_WAIT_RESERVATION, 0;
+    if (card.has_deadline)
+        longest = static_cast<std::uint32_t>(
+            std::min<std::int64_t>(longest, std::max<std::int64_t>(wanted.deadline - view_.now, 0)));
+    if (longest < card.least_s) return lack_ = SPUR_WAIT_DEADLINE, 0;
     // The host counts limits in minutes.
     const auto whole = [&](std::uint32_t limit_s) {
         return limit_s == card.limit_s ? limit_s : std::max(card.least_s, limit_s - limit_s % 60);

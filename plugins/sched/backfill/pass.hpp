@@ -62,19 +62,21 @@ private:
     std::optional<std::int64_t> first_start_within(Unit unit, Stretch stretch, std::int64_t guess);
     bool may_fit(const State& state, std::uint32_t slot);
     bool fits_at(Unit unit, std::int64_t start, std::vector<Place>* places);
-    std::optional<std::int64_t> opening(Unit unit, std::int64_t t, std::int64_t length) const;
+    std::optional<std::int64_t> opening(Unit unit, std::int64_t t) const;
     std::int64_t stretch_end(Unit unit, std::int64_t start) const;
     std::int64_t length_of(Unit unit) const;
     void book(Unit unit, std::int64_t start, const std::vector<Place>& places);
     bool may_promise(const Shape& shape) const;
 
     // ---- pushing out (preempt.cpp)
-    bool push_out(std::uint32_t slot);
+    bool push_out(Unit unit);
     void find_victims();
     bool may_push(const spur_job_view& job, const spur_job_view& victim) const;
-    std::vector<std::uint32_t> victims_for(std::uint32_t slot, std::uint32_t partition);
-    std::vector<std::uint32_t> fewest(const Question& question, const std::vector<std::uint32_t>& all);
-    std::vector<std::uint32_t> enough_of(const Question& question, const std::vector<std::uint32_t>& ordered);
+    bool may_help(std::uint32_t slot, std::uint32_t victim);
+    const State& cursor_now(Unit unit);
+    std::vector<std::uint32_t> victims_for(Unit unit);
+    std::vector<std::uint32_t> fewest(Unit unit, const std::vector<std::uint32_t>& all);
+    std::vector<std::uint32_t> enough_of(Unit unit, const std::vector<std::uint32_t>& ordered);
     void lift(std::uint32_t victim);
     void put_back(std::uint32_t victim);
 

@@ -45,87 +45,88 @@ void Pass::put_back(std::uint32_t victim) {
     timeline_.take(holding);
 }
 
-bool Pass::push_out(std::uint32_t slot) {
+// The components of a heterogeneous job push out together: all of them start after it, or nobody is bothered.
+bool Pass::push_out(Unit unit) {
     if (victims_.empty()) return false;
-    for (const auto partition : partitions_of(slot)) {
-        const auto victims = victims_for(slot, partition);
-        if (victims.empty()) continue;
-        const auto limit_s = cards_.card(slot).least_s;
-        const Question question{slot, partition, {view_.now, end_of(view_.now, limit_s)}};
-        const auto& state = timeline_.from_until(question.when.start, question.when.end);
-        for (const auto victim : victims) lift(victim);
-        const bool placed = fits(state, question, true);
-        for (const auto victim : victims) put_back(victim);
-        if (!placed) continue;
-        const std::vector<Place> places{{slot, partition, kept_.keep(placement_.shares()), limit_s}};
-        if (sink_.preempt(&sink_, slot, partition, victims.data(), static_cast<std::uint32_t>(victims.size()),
-                          places[0].shares) != SPUR_OK)
-            return false;
-        for (const auto victim : victims) {
-            timeline_.evict(victim);
-            std::erase(victims_, victim);
-        }
-        book({&slot, 1}, view_.now + 1, places);
-        return true;
+    const auto victims = victims_for(unit);
+    if (victims.empty()) return false;
+    const auto& state = cursor_now(unit);
+    for (const auto victim : victims) lift(victim);
+    const bool placed = fit_together(state, unit, view_.now, &places_);
+    for (const auto victim : victims) put_back(victim);
+    if (!placed) return false;
+    const auto& first = places_.front();
+    if (sink_.preempt(&sink_, first.slot, first.partition, victims.data(), static_cast<std::uint32_t>(victims.size()),
+                      first.shares) != SPUR_OK)
+        return false;
+    for (const auto victim : victims) {
+        timeline_.evict(victim);
+        std::erase(victims_, victim);
     }
-    return false;
+    book(unit, view_.now + 1, places_);
+    return true;
 }
 
-// A smallest set without which it would not fit; empty: none would do.
-std::vector<std::uint32_t> Pass::victims_for(std::uint32_t slot, std::uint32_t number) {
-    const auto& wanted = job(slot);
-    const auto& nodes = partition(number).nodes;
+// The cursor where victims are lifted out and put back.
+const State& Pass::cursor_now(Unit unit) { return timeline_.from_until(view_.now, view_.now + length_of(unit)); }
+
+// A smallest set without which they would not fit; empty: none would do.
+std::vector<std::uint32_t> Pass::victims_for(Unit unit) {
     std::vector<std::uint32_t> all;
-    for (const auto victim : victims_) {
-        const auto& running = *SPUR_AT(spur_job_view, view_.running, victim);
-        if (!may_push(wanted, running)) continue;
-        const Records<spur_node_share> shares{running.shares};
-        const bool is_near = std::any_of(shares.begin(), shares.end(), [&](const auto& share) {
-            return plugin::has_bit(nodes, share.node) &&
-                   (wanted.eligible_nodes.words == nullptr || plugin::has_bit(wanted.eligible_nodes, share.node));
-        });
-        if (is_near || wanted.licenses.count != 0) all.push_back(victim);
-    }
-    if (all.empty()) return {};
-    const Question question{slot, number, {view_.now, end_of(view_.now, cards_.card(slot).least_s)}};
-    return fewest(question, all);
+    for (const auto victim : victims_)
+        if (std::ranges::any_of(unit, [&](auto slot) { return may_help(slot, victim); })) all.push_back(victim);
+    return all.empty() ? all : fewest(unit, all);
 }
 
-std::vector<std::uint32_t> Pass::fewest(const Question& question, const std::vector<std::uint32_t>& all) {
+// May the job push this one out, and does it hold anything the job could use?
+bool Pass::may_help(std::uint32_t slot, std::uint32_t victim) {
+    const auto& wanted = job(slot);
+    const auto& running = *SPUR_AT(spur_job_view, view_.running, victim);
+    if (!may_push(wanted, running)) return false;
+    if (wanted.licenses.count != 0) return true;
+    const Records<spur_node_share> shares{running.shares};
+    return std::any_of(shares.begin(), shares.end(), [&](const auto& share) {
+        if (wanted.eligible_nodes.words != nullptr && !plugin::has_bit(wanted.eligible_nodes, share.node)) return false;
+        return std::ranges::any_of(partitions_of(slot),
+                                   [&](auto number) { return plugin::has_bit(partition(number).nodes, share.node); });
+    });
+}
+
+std::vector<std::uint32_t> Pass::fewest(Unit unit, const std::vector<std::uint32_t>& all) {
     constexpr std::size_t most_alone = 256;  // tried one by one
-    const auto& state = timeline_.from_until(question.when.start, question.when.end);
+    const auto& state = cursor_now(unit);
     for (const auto victim : all) lift(victim);
-    const bool possible = fits(state, question, false);
+    const bool possible = fit_together(state, unit, view_.now, nullptr);
     for (const auto victim : all) put_back(victim);
     if (!possible) return {};
     for (std::size_t i = 0; i < std::min(all.size(), most_alone); ++i) {
         lift(all[i]);
-        const bool alone = fits(state, question, false);
+        const bool alone = fit_together(state, unit, view_.now, nullptr);
         put_back(all[i]);
         if (alone) return {all[i]};
     }
-    const auto youngest = enough_of(question, all);
+    const auto youngest = enough_of(unit, all);
     auto by_size = all;
     std::ranges::stable_sort(by_size, std::greater{},
                              [&](auto victim) { return SPUR_AT(spur_job_view, view_.running, victim)->shares.count; });
-    auto largest = enough_of(question, by_size);
+    auto largest = enough_of(unit, by_size);
     return largest.size() < youngest.size() ? largest : youngest;
 }
 
 // From the front, twice as many each time until they will do, and of those only the ones that are needed.
-std::vector<std::uint32_t> Pass::enough_of(const Question& question, const std::vector<std::uint32_t>& ordered) {
-    const auto& state = timeline_.from_until(question.when.start, question.when.end);
+std::vector<std::uint32_t> Pass::enough_of(Unit unit, const std::vector<std::uint32_t>& ordered) {
+    const auto& state = cursor_now(unit);
     std::vector<std::uint32_t> chosen;
     for (std::size_t more = 1; chosen.size() < ordered.size(); more *= 2) {
         for (std::size_t i = 0; i < more && chosen.size() < ordered.size(); ++i) {
             chosen.push_back(ordered[chosen.size()]);
             lift(chosen.back());
         }
-        if (fits(state, question, false)) break;
+        if (fit_together(state, unit, view_.now, nullptr)) break;
     }
     for (auto i = chosen.size(); i-- > 0;) {
         put_back(chosen[i]);
-        if (fits(state, question, false))
+        if (fit_together(state, unit, view_.now, nullptr))
             chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(i));
         else
             lift(chosen[i]);

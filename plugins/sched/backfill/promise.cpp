@@ -44,7 +44,11 @@ void Pass::promise(Unit unit) {
     const auto start = earliest_start(unit);
     for (const auto slot : unit)
         for (const auto partition : partitions_of(slot)) ++queues_[partition].promised;
-    if (unit.size() == 1 && (!start || *start > view_.now + 1) && push_out(unit[0])) return;
+    if (!start || *start > view_.now + 1) {
+        if (push_out(unit)) return;
+        // Looking for victims has used the places found before.
+        if (start && !victims_.empty() && !fits_at(unit, *start, &places_)) return;
+    }
     if (start) book(unit, *start, places_);
 }
 
@@ -67,7 +71,7 @@ std::optional<std::int64_t> Pass::earliest_start(Unit unit) {
     placed_at_ = Timeline::never;
     const auto guess = forecast_.guess(unit[0], timeline_.cursor_time());
     while (t <= last && !is_stopped()) {
-        const auto opens = opening(unit, t, length);
+        const auto opens = opening(unit, t);
         if (!opens) break;
         if (t = *opens; t > last) break;
         const auto end = std::min(last, stretch_end(unit, t));
@@ -133,13 +137,11 @@ std::optional<std::int64_t> Pass::first_start_within(Unit unit, Stretch stretch,
     return high;
 }
 
-// The first moment from `t` on at which their own reservations are open long enough; nullopt: never again.
-std::optional<std::int64_t> Pass::opening(Unit unit, std::int64_t t, std::int64_t length) const {
+// The first moment from `t` on at which their own reservations are open; nullopt: never again.
+std::optional<std::int64_t> Pass::opening(Unit unit, std::int64_t t) const {
     for (std::size_t agreed = 0; agreed < unit.size();)
         for (const auto slot : unit) {
-            auto opens = reserved_.opens(job(slot), t);
-            while (opens && reserved_.closes(job(slot), *opens) - length < *opens)
-                opens = reserved_.opens(job(slot), reserved_.closes(job(slot), *opens));
+            const auto opens = reserved_.opens(job(slot), t);
             if (!opens) return std::nullopt;
             agreed = *opens == t ? agreed + 1 : 1;
             t = *opens;
@@ -156,7 +158,7 @@ std::int64_t Pass::stretch_end(Unit unit, std::int64_t start) const {
         if (moment - length >= start) end = std::min(end, moment - length);
     for (const auto slot : unit)
         if (const auto closes = reserved_.closes(job(slot), start); closes != Timeline::never)
-            end = std::min(end, std::max(start, closes - length));
+            end = std::min(end, std::max(start, closes - 1));
     return end;
 }
 

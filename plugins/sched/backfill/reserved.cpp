@@ -31,10 +31,46 @@ void Reserved::begin(const spur_cluster_view& view) {
             if (plugin::view(records[j].name) == plugin::view(records[i].name)) family = families_[j];
         families_.push_back(family);
         if (records[i].end <= view.now) continue;
-        entries_.push_back({&records[i], family});
+        entries_.push_back({&records[i], family, {}, {}});
+        if (records[i].cores.words != nullptr) split_cores(view, entries_.back());
         if (records[i].start > view.now) starts_.push_back(records[i].start);
     }
     std::ranges::sort(starts_);
+}
+
+// The record numbers its cores through its nodes in order.
+void Reserved::split_cores(const spur_cluster_view& view, Entry& entry) const {
+    std::uint32_t first = 0;
+    for (std::uint32_t n = 0; n < view.nodes.count && n < entry.record->nodes.count; ++n) {
+        if (!plugin::has_bit(entry.record->nodes, n)) continue;
+        const auto& node = *SPUR_AT(spur_node_view, view.nodes, n);
+        const auto cores = node.sockets * node.cores_per_socket;
+        std::vector<std::uint64_t> kept((cores + 63) / 64), rest(kept.size());
+        for (std::uint32_t core = 0; core < cores; ++core)
+            (plugin::has_bit(entry.record->cores, first + core) ? kept : rest)[core / 64] |= std::uint64_t{1}
+                                                                                             << (core % 64);
+        first += cores;
+        for (auto* side : {&kept, &rest}) {
+            spur_node_share share{};
+            share.node = n;
+            entry.words.push_back(std::move(*side));  // moving the list of lists leaves the words where they are
+            share.cores = {entry.words.back().data(), cores, 0};
+            (side == &kept ? entry.kept : entry.rest).push_back(share);
+        }
+    }
+}
+
+std::vector<spur_span> Reserved::forbidden_cores(const spur_job_view& job, Stretch when) const {
+    std::vector<spur_span> found;
+    for (const auto& entry : entries_) {
+        if (entry.kept.empty()) continue;
+        const bool mine = is_mine(job, entry);
+        if (mine ? (entry.record->flags & SPUR_RESERVATION_FLEX) != 0 : !is_in_the_way(job, entry, when)) continue;
+        const auto& shares = mine ? entry.rest : entry.kept;
+        found.push_back({shares.data(), static_cast<std::uint32_t>(shares.size()),
+                         static_cast<std::uint32_t>(sizeof(spur_node_share))});
+    }
+    return found;
 }
 
 bool Reserved::is_mine(const spur_job_view& job, const Entry& entry) const {
@@ -55,24 +91,28 @@ const Reserved::Entry* Reserved::own(const spur_job_view& job) const {
     return nullptr;
 }
 
+// Its jobs may begin before it and run on after it, inside or outside.
+bool Reserved::is_flexible(const spur_job_view& job) const {
+    const auto* mine = own(job);
+    return mine != nullptr && (mine->record->flags & SPUR_RESERVATION_FLEX) != 0;
+}
+
 bool Reserved::is_open(const spur_job_view& job, Stretch when) const {
-    if (job.reservation == SPUR_NONE) return true;
-    for (const auto& entry : entries_)
-        if (is_mine(job, entry) && entry.record->start <= when.start && when.start < entry.record->end)
-            return when.end <= entry.record->end || (entry.record->flags & SPUR_RESERVATION_FLEX) != 0;
-    return false;
+    if (job.reservation == SPUR_NONE || is_flexible(job)) return true;
+    return std::ranges::any_of(entries_, [&](const Entry& entry) {
+        return is_mine(job, entry) && entry.record->start <= when.start && when.start < entry.record->end;
+    });
 }
 
 std::int64_t Reserved::closes(const spur_job_view& job, std::int64_t start) const {
-    if (job.reservation == SPUR_NONE) return SPUR_TIME_UNLIMITED;
+    if (job.reservation == SPUR_NONE || is_flexible(job)) return SPUR_TIME_UNLIMITED;
     for (const auto& entry : entries_)
-        if (is_mine(job, entry) && entry.record->start <= start && start < entry.record->end)
-            return (entry.record->flags & SPUR_RESERVATION_FLEX) != 0 ? SPUR_TIME_UNLIMITED : entry.record->end;
+        if (is_mine(job, entry) && entry.record->start <= start && start < entry.record->end) return entry.record->end;
     return start;
 }
 
 std::optional<std::int64_t> Reserved::opens(const spur_job_view& job, std::int64_t from) const {
-    if (job.reservation == SPUR_NONE) return from;
+    if (job.reservation == SPUR_NONE || is_flexible(job)) return from;
     std::optional<std::int64_t> first;
     for (const auto& entry : entries_)
         if (is_mine(job, entry) && entry.record->end > from) {
@@ -102,7 +142,7 @@ spur_bits Reserved::candidates(const spur_job_view& job, Stretch when) {
             if (record.start <= when.start && when.start < record.end && (record.flags & SPUR_RESERVATION_FLEX) == 0 &&
                 has_any(record.nodes))
                 restrict_to(record.nodes, true);
-        } else if (is_in_the_way(job, entry, when)) {
+        } else if (entry.kept.empty() && has_any(record.nodes) && is_in_the_way(job, entry, when)) {
             restrict_to(record.nodes, false);
         }
     }

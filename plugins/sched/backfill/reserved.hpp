@@ -20,14 +20,18 @@ public:
     void begin(const spur_cluster_view& view);
     bool empty() const { return entries_.empty(); }
 
-    // Is the job's own reservation open all that time? True for jobs without one.
+    // May it begin then, as its own reservation goes? True for jobs without one. What still runs when a reservation
+    // ends is ended by the host.
     bool is_open(const spur_job_view& job, Stretch when) const;
-    // The latest end its own reservation allows; SPUR_TIME_UNLIMITED without one.
+    // When its own reservation, open at `start`, ends; SPUR_TIME_UNLIMITED without one.
     std::int64_t closes(const spur_job_view& job, std::int64_t start) const;
     // When its own reservation opens at or after `from`; nullopt: never again.
     std::optional<std::int64_t> opens(const spur_job_view& job, std::int64_t from) const;
     // Nodes it may use; NULL words: reservations say nothing. Valid until the next call.
     spur_bits candidates(const spur_job_view& job, Stretch when);
+    // Cores of nodes it may use that it may not: others' reserved ones, or all but its own reserved ones. Each is a
+    // span of spur_node_share, valid until the next cycle. Empty where reservations are of whole nodes.
+    std::vector<spur_span> forbidden_cores(const spur_job_view& job, Stretch when) const;
     std::uint32_t kept_for_others(const spur_job_view& job, Stretch when, std::uint32_t license) const;
     // Moments before `horizon` after which a job that is not to touch them must have ended.
     const std::vector<std::int64_t>& starts() const { return starts_; }
@@ -36,8 +40,12 @@ public:
 private:
     struct Entry {
         const spur_reservation_view* record;
-        std::uint32_t family;  // occurrences of one reservation share it
+        std::uint32_t family;                     // occurrences of one reservation share it
+        std::vector<spur_node_share> kept, rest;  // of nodes that are reserved in part: those cores, and the others
+        std::vector<std::vector<std::uint64_t>> words{};
     };
+    void split_cores(const spur_cluster_view& view, Entry& entry) const;
+    bool is_flexible(const spur_job_view& job) const;
     bool is_mine(const spur_job_view& job, const Entry& entry) const;
     bool is_in_the_way(const spur_job_view& job, const Entry& entry, Stretch when) const;
     const Entry* own(const spur_job_view& job) const;

@@ -227,12 +227,14 @@ void Slots::book(std::uint32_t slot, spur_span shares, std::uint32_t job_flags, 
         const auto& node = picture_->node(share.node);
         const auto state = writable(slot, share.node);
         auto& head = state.head();
-        head.jobs += sign;
-        head.strangers += sign;
         head.memory_used_mib += sign * static_cast<std::int64_t>(share.memory_mib);
-        if ((share.flags & SPUR_SHARE_WHOLE_NODE) != 0) head.whole += sign;
-        if ((job_flags & SPUR_JOB_EXCLUSIVE_USER) != 0) head.locked += sign;
-        if ((job_flags & SPUR_JOB_SUSPENDED) == 0) book_cores(state, node, share.cores, shared, sign);
+        if ((job_flags & SPUR_JOB_SUSPENDED) == 0) {  // those that are keep memory and devices, and are no company
+            head.jobs += sign;
+            head.strangers += sign;
+            if ((share.flags & SPUR_SHARE_WHOLE_NODE) != 0) head.whole += sign;
+            if ((job_flags & SPUR_JOB_EXCLUSIVE_USER) != 0) head.locked += sign;
+            book_cores(state, node, share.cores, shared, sign);
+        }
         for (std::uint32_t g = 0; g < share.gres.count; ++g)
             book_gres(state, node, *SPUR_AT(spur_gres_share, share.gres, g), sign);
         reindex(slot, share.node, state);

@@ -32,8 +32,13 @@ spur_status copy(spur_select_cycle* cycle, uint32_t from, uint32_t to) {
         return SPUR_OK;
     });
 }
-void take(spur_select_cycle* cycle, uint32_t slot, spur_span shares, uint32_t) { cycle->cycle.take(slot, shares, 1); }
-void give(spur_select_cycle* cycle, uint32_t slot, spur_span shares, uint32_t) { cycle->cycle.take(slot, shares, -1); }
+// Suspended jobs keep nobody out.
+void take(spur_select_cycle* cycle, uint32_t slot, spur_span shares, uint32_t flags) {
+    if ((flags & SPUR_JOB_SUSPENDED) == 0) cycle->cycle.take(slot, shares, 1);
+}
+void give(spur_select_cycle* cycle, uint32_t slot, spur_span shares, uint32_t flags) {
+    if ((flags & SPUR_JOB_SUSPENDED) == 0) cycle->cycle.take(slot, shares, -1);
+}
 spur_status pick(spur_select_cycle* cycle, const spur_pick* pick, spur_placement* out) {
     return guard(nullptr, [&] { return cycle->cycle.pick(*pick, out); });
 }

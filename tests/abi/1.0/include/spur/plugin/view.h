@@ -138,6 +138,7 @@ typedef struct spur_node_quota {
 #define SPUR_JOB_SUSPENDED (1u << 12)     /* running list: holds memory but not cores */
 #define SPUR_JOB_COMPLETING (1u << 13)    /* running list: ends any moment */
 #define SPUR_JOB_IGNORE_RESERVATIONS (1u << 14)
+#define SPUR_JOB_NO_RESERVE (1u << 15)    /* takes what is free, but nothing is kept free for it */
 
 #define SPUR_SPREAD_DEFAULT 0u
 #define SPUR_SPREAD_BLOCK 1u

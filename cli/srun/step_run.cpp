@@ -20,7 +20,12 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t input_piece = 64 * 1024;
 constexpr std::size_t input_backlog = 1 << 20;  // unsent bytes at an agent beyond which stdin is left unread
-constexpr auto interrupt_notice = 200ms;        // from Ctrl-C's SIGINT to SIGKILL: enough to clean up a little
+constexpr std::size_t inputs_kept = 4 << 20;    // more than can be under way
+constexpr std::uint64_t confirm_messages = 64;  // received before they are confirmed
+constexpr std::size_t confirm_bytes = 256 * 1024;
+constexpr auto agent_patience = 60s;  // for an agent to be restarted
+constexpr auto look_again = 250ms;
+constexpr auto interrupt_notice = 200ms;  // from Ctrl-C's SIGINT to SIGKILL: enough to clean up a little
 
 constexpr int forwarded[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGURG};
 
@@ -59,22 +64,108 @@ StepRun::~StepRun() {
 }
 
 void StepRun::connect(const StepPart& part, const v1::TaskLayout& layout) {
-    Agent agent;
-    agent.node = layout.node();
-    agent.tasks.assign(layout.tasks().begin(), layout.tasks().end());
-    agents_.push_back(std::move(agent));
-    auto& added = agents_.back();
-    const auto endpoint = wire::Endpoint::parse(layout.addr(), wire::agent_port);
-    if (!endpoint) return lose(added, endpoint.error().text);
-    added.channel = std::make_unique<wire::Channel>(session_.agent_channel(*endpoint));
-    auto stream = added.channel->open("/spur.v1.Agent/RunStep", {.timeout = 10s, .idempotent = false, .metadata = {}});
-    if (!stream) return lose(added, stream.error().text);
-    added.stream.emplace(std::move(*stream));
+    auto& added = agents_.emplace_back();
+    added.part = &part;
+    added.node = layout.node();
+    added.address = layout.addr();
+    added.tasks.assign(layout.tasks().begin(), layout.tasks().end());
     v1::StepInput first;
     *first.mutable_launch() = part.launch;
     first.mutable_launch()->set_node(layout.node());
-    if (const auto sent = added.stream->write(first.SerializeAsString()); !sent) lose(added, sent.error().text);
+    open_stream(added, first, 10s);
+    if (!added.stream) lose(added, added.why);
 }
+
+// Where that fails, agent.why says why.
+void StepRun::open_stream(Agent& agent, const v1::StepInput& first, Clock::duration patience) {
+    agent.stream.reset();
+    const auto endpoint = wire::Endpoint::parse(agent.address, wire::agent_port);
+    if (!endpoint) {
+        agent.why = endpoint.error().text;
+        return;
+    }
+    agent.channel = std::make_unique<wire::Channel>(session_.agent_channel(*endpoint));
+    const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(patience);
+    auto stream =
+        agent.channel->open("/spur.v1.Agent/RunStep", {.timeout = limit, .idempotent = false, .metadata = {}});
+    if (!stream) {
+        agent.why = stream.error().text;
+        return;
+    }
+    agent.stream.emplace(std::move(*stream));
+    static_cast<void>(agent.stream->write(first.SerializeAsString()));  // its end shows when it is next read
+}
+
+// ---- an agent that is restarted ------------------------------------------------------------------------------------
+
+void StepRun::Inputs::add(const std::string& message) {
+    bytes += message.size();
+    kept.push_back(message);
+    while (bytes > inputs_kept) forget_before(first + 1);
+}
+
+void StepRun::Inputs::forget_before(std::uint64_t number) {
+    for (; first < number && !kept.empty(); ++first) {
+        bytes -= kept.front().size();
+        kept.pop_front();
+    }
+}
+
+// Its stream broke. Steps outlive their spurd, so it is looked for again for a while.
+void StepRun::miss(Agent& agent, std::string why) {
+    const auto now = Clock::now();
+    if (!agent.lost_at) agent.lost_at = now;
+    agent.stream.reset();
+    if (agent.received == 0 || now - *agent.lost_at > agent_patience) return lose(agent, why);
+    agent.look_at = now + look_again;
+}
+
+void StepRun::look_for(Agent& agent) {
+    agent.look_at.reset();
+    v1::ListNodesRequest request;  // it may listen elsewhere now
+    request.set_names(agent.node);
+    if (const auto reply = session_.call<v1::ListNodesReply>("ListNodes", request); reply && reply->nodes_size() == 1)
+        if (const auto& node = reply->nodes(0); !node.addr().empty() && node.port() != 0)
+            agent.address = fmt::format("{}:{}", node.addr(), node.port());
+    v1::StepInput first;
+    first.mutable_attach()->set_credential(agent.part->launch.credential());
+    first.mutable_attach()->set_node(agent.node);
+    first.mutable_attach()->set_received(agent.received);
+    open_stream(agent, first, 2s);
+    if (!agent.stream) miss(agent, agent.why);
+}
+
+void StepRun::resume(Agent& agent, std::uint64_t inputs) {
+    agent.lost_at.reset();
+    agent.inputs.forget_before(inputs);
+    for (const auto& message : agent.inputs.kept) static_cast<void>(agent.stream->write(message));
+    for (const auto& message : std::exchange(agent.held, {})) static_cast<void>(agent.stream->write(message));
+}
+
+// What has arrived need not be kept over there any longer.
+void StepRun::count(Agent& agent, std::size_t bytes, bool at_once) {
+    ++agent.received;
+    agent.unconfirmed_bytes += bytes;
+    if (!at_once && agent.received - agent.confirmed < confirm_messages && agent.unconfirmed_bytes < confirm_bytes)
+        return;
+    agent.confirmed = agent.received;
+    agent.unconfirmed_bytes = 0;
+    v1::StepInput message;
+    message.mutable_received()->set_count(agent.received);
+    static_cast<void>(agent.stream->write(message.SerializeAsString()));
+}
+
+void StepRun::send(Agent& agent, const v1::StepInput& message) {
+    if (agent.over) return;
+    const auto bytes = message.SerializeAsString();
+    if (message.has_input()) agent.inputs.add(bytes);
+    if (!agent.lost_at)
+        static_cast<void>(agent.stream->write(bytes));
+    else if (!message.has_input())
+        agent.held.push_back(bytes);
+}
+
+// ---- starting ------------------------------------------------------------------------------------------------------
 
 void StepRun::connect() {
     for (const auto& part : parts_)
@@ -90,7 +181,7 @@ void StepRun::end_input_of_others() {
             v1::StepInput message;
             message.mutable_input()->set_task(task);
             message.mutable_input()->set_eof(true);
-            if (agent.stream && !agent.over) static_cast<void>(agent.stream->write(message.SerializeAsString()));
+            send(agent, message);
         }
 }
 
@@ -140,7 +231,7 @@ bool StepRun::is_over() const { return std::ranges::all_of(agents_, &Agent::over
 bool StepRun::input_may_flow() const {
     if (input_fd_ < 0) return false;
     for (const auto& agent : agents_)
-        if (agent.stream && !agent.over && agent.stream->unsent() > input_backlog) return false;
+        if (!agent.over && (agent.lost_at || agent.stream->unsent() > input_backlog)) return false;
     return true;
 }
 
@@ -155,7 +246,8 @@ void StepRun::pump() {
         waits.push_back({agent.stream && !agent.over ? agent.stream->fd() : -1,
                          agent.stream ? agent.stream->events() : short{0}, 0});
     // Exits that came together are told together; a moment shows whether there are more.
-    const bool timers = first_exit_ || abort_at_ || kill_at_;
+    const bool timers = first_exit_ || abort_at_ || kill_at_ ||
+                        std::ranges::any_of(agents_, [](const Agent& agent) { return agent.look_at.has_value(); });
     const int ready = ::poll(waits.data(), waits.size(), book_.any_failed() ? 20 : timers ? 100 : -1);
     if (ready <= 0) tell_exits();
     if (waits[0].revents != 0) {
@@ -173,15 +265,25 @@ void StepRun::drain_agents() {
         if (!agent.stream || agent.over) continue;
         while (auto message = agent.stream->next()) {
             v1::StepOutput parsed;
-            if (parsed.ParseFromString(*message)) take(agent, parsed);
+            if (parsed.ParseFromString(*message)) take(agent, parsed, message->size());
             if (agent.over) break;
         }
         if (!agent.over && agent.stream->ended())
-            lose(agent, agent.stream->error() ? agent.stream->error()->text : "the agent closed the stream");
+            miss(agent, agent.stream->error() ? agent.stream->error()->text : "the agent closed the stream");
     }
 }
 
-void StepRun::take(Agent& agent, const v1::StepOutput& message) {
+void StepRun::take(Agent& agent, const v1::StepOutput& message, std::size_t bytes) {
+    switch (message.body_case()) {
+        case v1::StepOutput::kOutput:
+        case v1::StepOutput::kStarted:
+        case v1::StepOutput::kExited:
+        case v1::StepOutput::kAborted:
+            count(agent, bytes, message.has_exited() || message.output().eof());
+            break;
+        default:
+            break;
+    }
     switch (message.body_case()) {
         case v1::StepOutput::kOutput: {
             const auto& chunk = message.output();
@@ -201,6 +303,9 @@ void StepRun::take(Agent& agent, const v1::StepOutput& message) {
             }
             break;
         }
+        case v1::StepOutput::kResumed:
+            resume(agent, message.resumed().inputs());
+            break;
         case v1::StepOutput::kAborted:
             announce_abort();
             break;
@@ -245,13 +350,11 @@ void StepRun::read_input() {
 }
 
 void StepRun::send_all(const v1::StepInput& message) {
-    const auto bytes = message.SerializeAsString();
     for (auto& agent : agents_) {
-        if (!agent.stream || agent.over) continue;
         const bool only_one = message.has_input() && message.input().has_task();
         if (only_one && std::find(agent.tasks.begin(), agent.tasks.end(), message.input().task()) == agent.tasks.end())
             continue;
-        static_cast<void>(agent.stream->write(bytes));  // its end shows when it is next read
+        send(agent, message);
     }
 }
 
@@ -344,6 +447,8 @@ void StepRun::terminate_step(int number) {
 
 void StepRun::check_timers() {
     const auto now = Clock::now();
+    for (auto& agent : agents_)
+        if (agent.look_at && now >= *agent.look_at) look_for(agent);
     if (kill_at_ && now >= *kill_at_) {
         kill_at_.reset();
         send_signal(SIGKILL);

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,22 +46,45 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
+    // Messages for the tasks' stdin, as long as the step may ask for them again.
+    struct Inputs {
+        std::deque<std::string> kept;
+        std::uint64_t first = 0;  // the number of the first
+        std::size_t bytes = 0;
+        void add(const std::string& message);
+        void forget_before(std::uint64_t number);
+    };
     struct Agent {
-        std::string node;
+        const StepPart* part;
+        std::string node, address;
         std::vector<std::uint32_t> tasks;
         std::unique_ptr<wire::Channel> channel;
         std::optional<wire::Stream> stream;
         bool over = false;  // all its tasks have ended, or it is lost
+
+        // An agent may be restarted while the step goes on.
+        std::uint64_t received = 0, confirmed = 0;  // messages of the step
+        std::size_t unconfirmed_bytes = 0;
+        Inputs inputs;
+        std::vector<std::string> held;                      // signals and the like, until it is back
+        std::optional<Clock::time_point> lost_at, look_at;  // the stream broke; it is looked for again
+        std::string why;
     };
 
     void connect();
+    void open_stream(Agent& agent, const v1::StepInput& first, Clock::duration patience);
+    void miss(Agent& agent, std::string why);
+    void look_for(Agent& agent);
+    void resume(Agent& agent, std::uint64_t inputs);
+    void count(Agent& agent, std::size_t bytes, bool at_once);
+    void send(Agent& agent, const v1::StepInput& message);
     void connect(const StepPart& part, const v1::TaskLayout& layout);
     void end_input_of_others();
     void open_input();
     [[nodiscard]] bool is_over() const;
     void pump();
     void drain_agents();
-    void take(Agent& agent, const v1::StepOutput& message);
+    void take(Agent& agent, const v1::StepOutput& message, std::size_t bytes);
     void lose(Agent& agent, std::string_view why, int exit_code = 137);
     void read_input();
     void on_signal(int number);

@@ -5,16 +5,18 @@
 #include <string>
 #include <string_view>
 
+#include <optional>
+
 #include "core/result.hpp"
 #include "spur/v1/controller.pb.h"
 
 namespace spur::agent {
 
 struct CredentialCheck {
-    std::string_view key;    // from the controller's welcome; empty: not known yet
-    std::string_view node;   // this one
-    std::uint32_t caller{};  // who presents it, as the auth plugin says
-    std::int64_t now{};
+    std::string_view key;             // from the controller's welcome; empty: not known yet
+    std::string_view node;            // this one
+    std::uint32_t caller{};           // who presents it, as the auth plugin says
+    std::optional<std::int64_t> now;  // nullopt: its age does not matter
 };
 
 // The credential's content, and which entry of its layout is this node's.

@@ -27,6 +27,7 @@ public:
     virtual void output(const step::Chunk& chunk) = 0;
     virtual void input_taken(std::uint64_t bytes) = 0;
     virtual void task_exited(const step::TaskExit& task) = 0;
+    virtual void resumed(std::uint64_t inputs) = 0;       // after an attach: so many frames of input have arrived
     virtual void aborted() = 0;                           // somebody is ending the step
     virtual void ended(std::uint32_t status) = 0;         // the last call, or
     virtual void failed(const std::string& error) = 0;    // this one
@@ -39,6 +40,7 @@ struct StepRun {
     std::shared_ptr<StepClient> client;
     std::optional<std::string> spec;  // as sent, until the step daemon has said hello
     bool tried_again{false}, started{false}, ended{false};
+    std::uint32_t status{};                               // once it has ended
     std::uint64_t started_report{0}, finished_report{0};  // not acknowledged yet; 0: none
 
     [[nodiscard]] bool is_settled() const { return ended && finished_report == 0; }

@@ -53,6 +53,9 @@ public:
     void send_input(const StepId& id, const step::Chunk& chunk);
     void send_signal(const StepId& id, std::uint32_t number);
     void send_window(const StepId& id, const step::WindowSize& size);
+    // It lost its stream to an earlier spurd, and has had so many messages.
+    void attach_client(const StepId& id, std::uint64_t received, const std::shared_ptr<StepClient>& client);
+    void send_received(const StepId& id, std::uint64_t count);
     void client_gone(const StepId& id, bool keep);  // its stream broke
     void client_ready(const StepId& id);            // it can take output again
 

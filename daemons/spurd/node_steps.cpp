@@ -1,6 +1,7 @@
 // The steps of this node's jobs: starting them, hearing from them, finding them again after a restart.
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include "daemons/common/log/log.hpp"
 #include "daemons/spurd/node_jobs.hpp"
@@ -11,6 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr auto job_patience = 10s;   // srun may be faster than the controller's word about the job
+constexpr auto srun_patience = 30s;  // for srun to find a spurd that was restarted
 constexpr auto start_patience = 2s;  // for a step daemon to show itself after spurd has died and come back
 
 bool runs_batch(const v1::JobLaunch& launch) {
@@ -151,6 +153,10 @@ void NodeJobs::take_frame(const JobKey& key, std::uint32_t id, const step::Frame
             if (const auto exited = step::decode_task_exit(frame.payload); exited && step.client)
                 step.client->task_exited(*exited);
             break;
+        case step::FrameType::resumed:
+            if (const auto inputs = step::decode_count(frame.payload); inputs && step.client)
+                step.client->resumed(inputs->number);
+            break;
         case step::FrameType::aborted:
             if (step.client) step.client->aborted();
             break;
@@ -167,9 +173,9 @@ void NodeJobs::take_frame(const JobKey& key, std::uint32_t id, const step::Frame
 }
 
 void NodeJobs::step_started(JobRun& job, StepRun& step, const step::Started& started) {
-    step.started = true;
+    const bool known = std::exchange(step.started, true);
     if (step.client && !started.tasks.empty()) step.client->started(started);
-    if (job.unknown_to_controller || step.started_report != 0) return;
+    if (known || job.unknown_to_controller || step.started_report != 0) return;
     v1::StepReport report;
     report.set_job_id(job.key.first);
     report.set_attempt(job.key.second);
@@ -190,6 +196,7 @@ bool NodeJobs::ends_job_here(const JobRun& job, const StepRun& step) const {
 void NodeJobs::step_ended(JobRun& job, StepRun& step, const step::StepResult& result) {
     if (step.ended) return;
     step.ended = true;
+    step.status = result.status;
     loop_.post([link = std::shared_ptr<StepLink>{std::move(step.link)}] {});  // we are inside one of its calls
     reports_.withdraw(std::exchange(step.started_report, 0));
     if (step.step == step::batch_step) job.launch.mutable_job()->set_exit_status(result.status);
@@ -260,6 +267,23 @@ void NodeJobs::send_window(const StepId& id, const step::WindowSize& size) {
     if (auto* const step = find_live(id)) step->link->send(step::FrameType::window, encode(size));
 }
 
+void NodeJobs::attach_client(const StepId& id, std::uint64_t received, const std::shared_ptr<StepClient>& client) {
+    auto* const job = find(id.job, id.attempt);
+    const auto found = job == nullptr ? decltype(job->steps.end()){} : job->steps.find(id.step);
+    if (job == nullptr || found == job->steps.end())
+        return client->failed(
+            fmt::format("step {}.{} is not on node {}", id.job, step::step_name(id.step), setup_.facts.node));
+    auto& step = found->second;
+    if (step.ended) return client->ended(step.status);
+    step.client = client;
+    step.link->pause(false);
+    step.link->send(step::FrameType::attach, encode(step::Count{received}));
+}
+
+void NodeJobs::send_received(const StepId& id, std::uint64_t count) {
+    if (auto* const step = find_live(id)) step->link->send(step::FrameType::received, encode(step::Count{count}));
+}
+
 void NodeJobs::client_ready(const StepId& id) {
     if (auto* const step = find_live(id)) step->link->pause(false);
 }
@@ -306,7 +330,10 @@ void NodeJobs::adopt_step(JobRun& job, const StoredStep& found) {
     job.seen_steps.insert(found.step);
     if (auto socket = found.result ? std::nullopt : JobStore::connect(job.directory, found.step)) {
         attach(job, step, *std::move(socket));
-        if (found.step != step::batch_step) step.link->send(step::FrameType::discard, "");  // its srun has gone
+        if (found.step == step::batch_step) return;
+        loop_.after(srun_patience, [this, id = StepId{job.key.first, job.key.second, found.step}] {
+            if (const auto* const live = find_live(id); live != nullptr && !live->client) client_gone(id, false);
+        });
         return;
     }
     // It may have ended between our look at the directory and the attempt to connect.

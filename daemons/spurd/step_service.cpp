@@ -17,6 +17,10 @@ constexpr std::uint64_t most_waiting_input = 1U << 20;
 constexpr auto join_patience = std::chrono::seconds{10};  // an agent that has just been restarted takes steps soon
 constexpr auto join_poll = std::chrono::milliseconds{20};
 
+NodeJobs::StepId step_of(const v1::StepCredential& credential) {
+    return {credential.job().job_id(), credential.job().attempt(), credential.step().step_id()};
+}
+
 }  // namespace
 
 // One srun. Its messages arrive on the wire's threads and are handed to the loop; what the step says goes back at once.
@@ -55,6 +59,13 @@ public:
         message.mutable_exited()->set_status(task.status);
         message.mutable_exited()->set_oom(task.oom);
         session.send_message(message);
+    }
+    void resumed(std::uint64_t inputs) override {
+        v1::StepOutput message;
+        message.mutable_resumed()->set_inputs(inputs);
+        session.send_message(message);
+        running = true;
+        for (const auto& waiting : std::exchange(early, {})) obey(waiting);
     }
     void aborted() override {
         v1::StepOutput message;
@@ -96,6 +107,7 @@ public:
                                    .data = input.data()});
         }
         if (message.has_signal()) jobs.send_signal(step, message.signal().signal());
+        if (message.has_received()) jobs.send_received(step, message.received().count());
         if (message.has_window()) jobs.send_window(step, {message.window().rows(), message.window().columns()});
     }
 
@@ -136,9 +148,11 @@ void StepService::open(wire::Session session) {
             v1::StepInput message;
             if (!message.ParseFromString(bytes)) return client->failed("srun sent bytes that are not a StepInput");
             if (client->asked) return client->hear(std::move(message));
-            if (!message.has_launch()) return client->failed("a step's first message must be its launch");
             client->asked = true;
-            launch(client, message.launch(), std::chrono::steady_clock::now() + join_patience);
+            const auto until = std::chrono::steady_clock::now() + join_patience;
+            if (message.has_launch()) return launch(client, message.launch(), until);
+            if (message.has_attach()) return attach(client, message.attach(), until);
+            client->failed("a step's first message must be its launch");
         });
     });
     session.on_drained([this, client] {
@@ -154,29 +168,47 @@ void StepService::open(wire::Session session) {
     });
 }
 
-void StepService::launch(const std::shared_ptr<Client>& client, const v1::StepLaunch& launch,
-                         std::chrono::steady_clock::time_point until) {
+// Calls `then` once the agent knows whose signature to trust, or is done with waiting for that.
+void StepService::when_joined(const std::shared_ptr<Client>& client, std::chrono::steady_clock::time_point until,
+                              std::function<void(const std::string& key)> then) {
     if (client->over) return;  // srun did not wait
     const auto key = facts_.verify_key();
-    if (key.empty() && std::chrono::steady_clock::now() < until) {
-        loop_.after(join_poll, [this, client, launch, until] { this->launch(client, launch, until); });
-        return;
-    }
-    auto verified = verify_credential(
-        launch.credential(),
-        {.key = key, .node = facts_.node, .caller = client->session.caller().uid, .now = std::time(nullptr)});
-    if (!verified) return client->failed(verified.error().text);
-    if (!launch.node().empty() && launch.node() != facts_.node)
-        return client->failed(fmt::format("this is node {}, not {}", facts_.node, launch.node()));
-    client->launched = true;
-    client->keep = launch.keep_on_disconnect();
-    const auto& job = verified->credential.job();
-    client->step = {job.job_id(), job.attempt(), verified->credential.step().step_id()};
-    jobs_.run_step({.credential = std::move(verified->credential),
-                    .launch = launch,
-                    .node = verified->node,
-                    .launcher_address = client->session.peer().address,
-                    .client = client});
+    if (!key.empty() || std::chrono::steady_clock::now() >= until) return then(key);
+    loop_.after(join_poll, [this, client, until, then = std::move(then)] { when_joined(client, until, then); });
+}
+
+void StepService::launch(const std::shared_ptr<Client>& client, const v1::StepLaunch& launch,
+                         std::chrono::steady_clock::time_point until) {
+    when_joined(client, until, [this, client, launch](const std::string& key) {
+        auto verified = verify_credential(
+            launch.credential(),
+            {.key = key, .node = facts_.node, .caller = client->session.caller().uid, .now = std::time(nullptr)});
+        if (!verified) return client->failed(verified.error().text);
+        if (!launch.node().empty() && launch.node() != facts_.node)
+            return client->failed(fmt::format("this is node {}, not {}", facts_.node, launch.node()));
+        client->launched = true;
+        client->keep = launch.keep_on_disconnect();
+        client->step = step_of(verified->credential);
+        jobs_.run_step({.credential = std::move(verified->credential),
+                        .launch = launch,
+                        .node = verified->node,
+                        .launcher_address = client->session.peer().address,
+                        .client = client});
+    });
+}
+
+// The credential says whose step it is; how old it is does not matter, it starts nothing.
+void StepService::attach(const std::shared_ptr<Client>& client, const v1::StepAttach& attach,
+                         std::chrono::steady_clock::time_point until) {
+    when_joined(client, until, [this, client, attach](const std::string& key) {
+        const auto verified = verify_credential(
+            attach.credential(),
+            {.key = key, .node = facts_.node, .caller = client->session.caller().uid, .now = std::nullopt});
+        if (!verified) return client->failed(verified.error().text);
+        client->launched = true;
+        client->step = step_of(verified->credential);
+        jobs_.attach_client(client->step, attach.received(), client);
+    });
 }
 
 }  // namespace spur::agent

@@ -25,9 +25,13 @@ public:
 private:
     class Client;
     void open(wire::Session session);
-    // Waits until `until` for the agent to join: only then it knows whose signature to trust.
+    // Both wait until `until` for the agent to join: only then it knows whose signature to trust.
     void launch(const std::shared_ptr<Client>& client, const v1::StepLaunch& launch,
                 std::chrono::steady_clock::time_point until);
+    void attach(const std::shared_ptr<Client>& client, const v1::StepAttach& attach,
+                std::chrono::steady_clock::time_point until);
+    void when_joined(const std::shared_ptr<Client>& client, std::chrono::steady_clock::time_point until,
+                     std::function<void(const std::string& key)> then);
 
     Loop& loop_;
     NodeJobs& jobs_;

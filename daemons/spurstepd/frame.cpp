@@ -153,6 +153,17 @@ std::optional<InputTaken> decode_input_taken(std::string_view bytes) {
     });
 }
 
+std::string encode(const Count& count) {
+    FieldWriter out;
+    out.number(1, count.number);
+    return out.take();
+}
+std::optional<Count> decode_count(std::string_view bytes) {
+    return decode<Count>(bytes, [](const Field& field, Count& count) {
+        if (field.tag == 1) count.number = field.number;
+    });
+}
+
 std::string encode(const TaskExit& task) {
     FieldWriter out;
     out.number(1, task.task);

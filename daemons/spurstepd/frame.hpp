@@ -21,6 +21,8 @@ enum class FrameType : std::uint8_t {
     input,     // Chunk: for the tasks' stdin
     window,    // WindowSize
     discard,   // no payload: nobody reads the output any more
+    attach,    // Count: the reader is back and goes on with this message
+    received,  // Count: so many messages have reached the reader
     // spurstepd to spurd
     hello = 32,   // Hello: the first frame on every connection
     started,      // Started
@@ -30,6 +32,7 @@ enum class FrameType : std::uint8_t {
     finished,     // StepResult, the last frame
     log,          // text for spurd's log: level digit and line
     aborted,      // no payload: the tasks are being ended, and not because srun asked for it
+    resumed,      // Count: answers attach; so many frames of input have arrived
 };
 
 struct Frame {
@@ -74,6 +77,9 @@ struct Started {
 struct InputTaken {
     std::uint64_t bytes{};
 };
+struct Count {
+    std::uint64_t number{};
+};
 struct TaskExit {
     std::uint32_t task{}, status{};
     bool oom{false};
@@ -87,6 +93,7 @@ std::string encode(const WindowSize& size);
 std::string encode(const Hello& hello);
 std::string encode(const Started& started);
 std::string encode(const InputTaken& taken);
+std::string encode(const Count& count);
 std::string encode(const TaskExit& task);
 
 // Nothing if the bytes make no sense.
@@ -98,6 +105,7 @@ std::optional<WindowSize> decode_window(std::string_view bytes);
 std::optional<Hello> decode_hello(std::string_view bytes);
 std::optional<Started> decode_started(std::string_view bytes);
 std::optional<InputTaken> decode_input_taken(std::string_view bytes);
+std::optional<Count> decode_count(std::string_view bytes);
 std::optional<TaskExit> decode_task_exit(std::string_view bytes);
 
 // One end of the socket: non-blocking, whole frames in and out. Owns the descriptor.

@@ -100,7 +100,7 @@ Result<void> StepDaemon::launch() {
         started.tasks.push_back(task.id);
         started.pids.push_back(static_cast<std::uint32_t>(task.pid));
     }
-    send(FrameType::started, encode(started));
+    tell_reader(FrameType::started, encode(started));
     return {};
 }
 
@@ -215,7 +215,8 @@ void StepDaemon::add_streams(std::vector<pollfd>& waits, std::vector<std::pair<T
         waits.push_back({fd, events, 0});
         owners.emplace_back(&task, stream);
     };
-    const bool forwards = discards_ || (connection_.is_open() && connection_.unsent() < output_backlog);
+    const bool forwards =
+        discards_ || (is_read() ? connection_.unsent() < output_backlog : story_.bytes() < Story::limit);
     for (auto& task : tasks_) {
         if ((forwards || task.out_file >= 0) && task.output.is_open()) add(task, 1, task.output.fd(), POLLIN);
         if ((forwards || task.err_file >= 0) && task.error.is_open()) add(task, 2, task.error.fd(), POLLIN);
@@ -268,7 +269,7 @@ void StepDaemon::reap() {
         task->input.close();
         result_.status = std::max(result_.status, task->status);
         const bool oom = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && containment_.has_oom_kill();
-        send(FrameType::task_exit, encode(TaskExit{task->id, task->status, oom}));
+        tell_reader(FrameType::task_exit, encode(TaskExit{task->id, task->status, oom}));
         start_epilog(*task);
     }
 }
@@ -288,7 +289,7 @@ void StepDaemon::check_time() {
     const auto wall = unix_now();
     if (spec_.warn_signal != 0 && !warned_ && wall >= spec_.end_time - spec_.warn_before_s) warn_tasks();
     if (wall < spec_.end_time) return;
-    if (spec_.end_time != spec_.own_end_time) send(FrameType::aborted, "");
+    if (spec_.end_time != spec_.own_end_time) tell_reader(FrameType::aborted, "");
     end(EndOrder{.tell = true, .because = "DUE TO TIME LIMIT", .timed_out = true});
 }
 
@@ -309,6 +310,7 @@ void StepDaemon::finish() {
         drain(task.output, false);
         drain(task.error, true);
     }
+    deliver();
     rusage all{};
     getrusage(RUSAGE_CHILDREN, &all);
     result_.usage = {microseconds(all.ru_utime), microseconds(all.ru_stime), static_cast<std::uint64_t>(all.ru_maxrss),

@@ -14,6 +14,7 @@
 #include "daemons/spurstepd/environment.hpp"
 #include "daemons/spurstepd/frame.hpp"
 #include "daemons/spurstepd/spec.hpp"
+#include "daemons/spurstepd/story.hpp"
 #include "daemons/spurstepd/task.hpp"
 
 struct pollfd;
@@ -59,6 +60,10 @@ private:
     void obey(const Frame& frame);
     void drop_connection();
     void send(FrameType type, const std::string& payload);
+    void tell_reader(FrameType type, std::string payload);
+    [[nodiscard]] bool is_read() const { return connection_.is_open() && has_reader_; }
+    void attach_reader(std::uint64_t next);
+    void deliver();
     void forward(const Task& task, bool error_stream, std::string_view data, bool eof);
     void write_labelled(const Task& task, int file, std::string_view lines) const;
     void log(char level, const std::string& text);
@@ -77,6 +82,9 @@ private:
 
     StepSpec spec_;
     FrameSocket connection_;
+    Story story_;              // of a step that srun started
+    bool has_reader_{true};    // at the other end of the connection
+    std::uint64_t inputs_{0};  // frames that have arrived
     Containment containment_;
     OutputFiles files_;
     std::vector<Task> tasks_;

@@ -19,7 +19,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto stop_delay = 1s;  // between SIGTSTP, which a program may handle, and SIGSTOP
+constexpr auto reader_patience = 60s;  // for spurd to be restarted, and for srun to find it
+constexpr auto confirm_patience = 2s;  // for srun to say that it has everything
+constexpr auto ending_patience = 10s;  // of a step that is being ended, altogether
+constexpr auto stop_delay = 1s;        // between SIGTSTP, which a program may handle, and SIGSTOP
 
 std::int64_t unix_now() { return std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()); }
 
@@ -65,6 +68,7 @@ void StepDaemon::accept_connection() {
     if (getsockopt(caller.fd(), SOL_SOCKET, SO_PEERCRED, &who, &length) != 0 || (who.uid != 0 && who.uid != geteuid()))
         return;
     connection_ = std::move(caller);
+    has_reader_ = spec_.is_batch();  // srun comes to spurd again, and says how far it has read
     greet();
 }
 
@@ -83,6 +87,43 @@ void StepDaemon::read_connection() {
 
 void StepDaemon::send(FrameType type, const std::string& payload) {
     if (connection_.is_open() && !connection_.send(type, payload)) drop_connection();
+}
+
+// Frames for srun are kept until it has confirmed them. Confirmations may be held up behind the tasks' input, so
+// nothing waits for them: what is older than all that can be under way has arrived.
+void StepDaemon::tell_reader(FrameType type, std::string payload) {
+    if (spec_.is_batch() || discards_) return send(type, payload);
+    const auto& frame = story_.add(type, std::move(payload));
+    if (is_read()) send(frame.type, frame.payload);
+    if (is_read()) story_.shrink_to(Story::limit);
+}
+
+void StepDaemon::attach_reader(std::uint64_t next) {
+    if (next < story_.first()) log('2', "some output was lost on its way to srun while spurd was restarted");
+    story_.forget_before(next);
+    has_reader_ = true;
+    send(FrameType::resumed, encode(Count{inputs_}));
+    for (const auto& frame : story_.frames()) send(frame.type, frame.payload);
+}
+
+// The tasks are over. What they said last is waited for by srun, however slowly it reads, and also if spurd is being
+// restarted.
+void StepDaemon::deliver() {
+    const auto begun = Clock::now();
+    auto alive = begun;  // when the reader was last known to be there, or slow
+    while (!story_.frames().empty() && !discards_) {
+        const auto now = Clock::now();
+        const bool is_busy = is_read() && connection_.unsent() > 0;
+        if (is_busy) alive = now;
+        if (now - alive > (is_read() ? confirm_patience : reader_patience)) return;
+        if (kill_at_ && now - begun > ending_patience) return;
+        pollfd waits[] = {{listener_.get(), POLLIN, 0},
+                          {connection_.fd(), static_cast<short>(is_busy ? POLLIN | POLLOUT : POLLIN), 0}};
+        if (poll(waits, 2, 100) <= 0) continue;
+        if (waits[1].revents & POLLOUT && !connection_.flush()) drop_connection();
+        if (waits[1].revents & (POLLIN | POLLHUP | POLLERR)) read_connection();
+        if (waits[0].revents != 0) accept_connection();
+    }
 }
 
 // "3: a line", one write for all of them.
@@ -106,7 +147,7 @@ void StepDaemon::forward(const Task& task, bool error_stream, std::string_view d
     if (const int file = error_stream ? task.err_file : task.out_file; file >= 0)
         return write_labelled(task, file, data);
     if (discards_ || (data.empty() && !eof)) return;
-    send(FrameType::output, encode(Chunk{task.id, error_stream, eof, data}));
+    tell_reader(FrameType::output, encode(Chunk{task.id, error_stream, eof, data}));
 }
 
 void StepDaemon::log(char level, const std::string& text) { send(FrameType::log, level + text); }
@@ -118,7 +159,7 @@ void StepDaemon::obey(const Frame& frame) {
             break;
         case FrameType::end:
             if (const auto order = decode_end(frame.payload)) {
-                if (!spec_.is_batch() && !kill_at_) send(FrameType::aborted, "");
+                if (!spec_.is_batch() && !kill_at_) tell_reader(FrameType::aborted, "");
                 end(*order);
             }
             break;
@@ -132,6 +173,7 @@ void StepDaemon::obey(const Frame& frame) {
             if (const auto order = decode_limit(frame.payload)) set_limit(order->end_time);
             break;
         case FrameType::input:
+            ++inputs_;
             if (const auto chunk = decode_chunk(frame.payload)) take_input(*chunk);
             break;
         case FrameType::window:
@@ -139,6 +181,13 @@ void StepDaemon::obey(const Frame& frame) {
             break;
         case FrameType::discard:
             discards_ = true;
+            story_.clear();
+            break;
+        case FrameType::attach:
+            if (const auto next = decode_count(frame.payload)) attach_reader(next->number);
+            break;
+        case FrameType::received:
+            if (const auto count = decode_count(frame.payload)) story_.forget_before(count->number);
             break;
         default:
             break;  // a newer spurd may know more than we do
@@ -150,7 +199,7 @@ void StepDaemon::obey(const Frame& frame) {
 void StepDaemon::signal_step(const SignalOrder& order) {
     const auto number = static_cast<int>(order.signal);
     if (number < 0 || number >= NSIG) return;
-    if (number == SIGKILL && !spec_.is_batch()) send(FrameType::aborted, "");
+    if (number == SIGKILL && !spec_.is_batch()) tell_reader(FrameType::aborted, "");
     if (number == SIGKILL || number == SIGTERM) tell({});
     if (order.target == SignalOrder::Target::everything) return containment_.signal_all(number);
     for (const auto& task : tasks_) {

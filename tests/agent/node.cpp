@@ -273,6 +273,11 @@ Node::StepRun Node::Srun::read(const std::function<bool(const StepRun&)>& until)
         if (message.has_exited()) run.status[message.exited().task()] = message.exited().status();
         if (message.has_end()) run.end = message.end().exit_status();
         if (message.has_failed()) run.failure = message.failed().error();
+        if (message.has_output() || message.has_started() || message.has_exited() || message.has_aborted()) {
+            v1::StepInput confirmed;
+            confirmed.mutable_received()->set_count(++received);
+            send(confirmed);
+        }
     }
     return run;
 }

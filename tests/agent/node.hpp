@@ -55,6 +55,7 @@ protected:
     struct Srun {
         std::unique_ptr<wire::Channel> channel;
         std::unique_ptr<wire::Stream> stream;
+        mutable std::uint64_t received{0};  // messages; they are confirmed as they come
         void send(const v1::StepInput& message) const;
         void input(const std::string& data, bool eof) const;
         // Reads until the step is over, or `until` says enough.

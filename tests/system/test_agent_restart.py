@@ -1,6 +1,7 @@
 """What becomes of running jobs when their node's agent dies, restarts, or comes back from a reboot, or never answers."""
 import os
 import signal
+import subprocess
 import unittest
 
 from spur_cluster import Cluster, eventually
@@ -66,6 +67,100 @@ class AgentRestart(unittest.TestCase):
             agent.start()
             eventually(controller.is_serving, "the controller is back")
             self.finishes(cluster, job)
+
+
+class StepsOutliveTheirAgent(unittest.TestCase):
+    """srun's stream goes through the agent: it comes back to the one that is started next, and nothing of it is missing."""
+
+    def srun(self, cluster, *words, **how):
+        step = cluster.popen("srun", *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
+        for stream in filter(None, (step.stdin, step.stdout, step.stderr)):
+            self.addCleanup(stream.close)
+        self.addCleanup(step.kill)
+        return step
+
+    def restart(self, agent, gracefully=False):
+        agent.stop() if gracefully else agent.kill()
+        agent.start()
+
+    def ends_with(self, step, code, out):
+        said, complaints = step.communicate(timeout=60)
+        self.assertEqual((step.returncode, said), (code, out), complaints)
+
+    def test_a_step_goes_on_and_its_end_is_told(self):
+        for gracefully in (False, True):
+            with self.subTest(gracefully=gracefully), Cluster(nodes=1) as cluster:
+                step = self.srun(cluster, "sh", "-c", WAIT_FOR_GO)
+                self.assertEqual(step.stdout.readline(), "begun\n")
+                self.restart(cluster.agents["n1"], gracefully)
+                go(cluster)
+                self.ends_with(step, 9, "ended\n")
+
+    def test_a_step_that_ends_while_its_agent_is_dead_is_heard_of_afterwards(self):
+        with Cluster(nodes=1) as cluster:
+            step = self.srun(cluster, "sh", "-c", WAIT_FOR_GO)
+            self.assertEqual(step.stdout.readline(), "begun\n")
+            agent = cluster.agents["n1"]
+            agent.kill()
+            step_tasks = cluster.step_daemons()
+            go(cluster)
+            eventually(lambda: not any(children_of(pid) for pid in step_tasks), "the task has ended")
+            agent.start()
+            self.ends_with(step, 9, "ended\n")
+
+    def test_no_byte_of_output_is_lost_or_doubled(self):
+        lines = 2_000_000
+        with Cluster(nodes=1) as cluster:
+            step = self.srun(cluster, "seq", lines)
+            said = [step.stdout.readline()]  # the pipe is full now, and so is everything behind it
+            for _ in range(3):
+                self.restart(cluster.agents["n1"])
+                said += [step.stdout.readline() for _ in range(lines // 5)]
+            rest = step.stdout.read()
+            self.assertEqual(step.wait(timeout=60), 0, step.stderr.read())
+            self.assertEqual("".join(said) + rest, "".join(f"{i}\n" for i in range(1, lines + 1)))
+
+    def test_no_byte_of_input_is_lost_or_doubled(self):
+        with Cluster(nodes=1) as cluster:
+            step = self.srun(cluster, "cat", stdin=subprocess.PIPE)
+            said = ""
+            for i in range(4):
+                step.stdin.write(f"{i}\n")
+                step.stdin.flush()
+                said += step.stdout.readline()
+                self.restart(cluster.agents["n1"])
+            self.ends_with(step, 0, "")  # closes its input
+            self.assertEqual(said, "0\n1\n2\n3\n")
+
+    def test_a_batch_job_survives_with_its_steps(self):
+        with Cluster(nodes=2) as cluster:
+            job = cluster.submit("-N2", "--wrap", f"srun -l sh -c '{WAIT_FOR_GO}'")
+            eventually(lambda: cluster.read(f"slurm-{job}.out").count("begun") == 2, "both tasks have begun")
+            self.restart(cluster.agents["n1"])
+            self.restart(cluster.agents["n2"], gracefully=True)
+            go(cluster)
+            record = cluster.wait_ended(job)
+            said = cluster.read(f"slurm-{job}.out")
+            self.assertEqual((record["JobState"], record["ExitCode"]), ("FAILED", "9:0"), said)
+            self.assertEqual(sorted(said.splitlines()[:2]), ["0: begun", "1: begun"], said)
+            self.assertEqual(said.count("ended"), 2, said)
+
+    def test_a_job_can_be_cancelled_before_its_srun_is_back(self):
+        with Cluster(nodes=1) as cluster:
+            job = cluster.submit("--wrap", "srun sh -c 'echo begun; sleep 600'")
+            eventually(lambda: "begun" in cluster.read(f"slurm-{job}.out"), "the step has begun")
+            cluster.agents["n1"].kill()
+            cluster.agents["n1"].start()
+            cluster.ok("scancel", job)
+            self.assertEqual(cluster.wait_ended(job)["JobState"], "CANCELLED")
+
+
+def children_of(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            return file.read().split()
+    except FileNotFoundError:
+        return []
 
 
 class Reboot(unittest.TestCase):

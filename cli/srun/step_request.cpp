@@ -42,6 +42,7 @@ Result<void> size_step(const submit::SubmitOptions& options, const v1::Job& job,
 
     const bool typed = source_of(options, "nodes") == Source::command_line;
     auto least = spec.min_nodes(), most = spec.max_nodes();
+    if (own_allocation && least < have && have <= most) least = most = have;  // as many as were free
     if (typed && least > have && have != 0)
         return fail(ErrorCode::invalid, "Only allocated {} nodes asked for {}", have, least);
     if (spec.has_tasks() && spec.tasks() < least) {

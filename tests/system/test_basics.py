@@ -154,6 +154,12 @@ class Steps(OneCluster):
         out = self.cluster.ok("srun", "-N", "2", "-n", "2", "-l", "printenv", "SLURM_PROCID")
         self.assertEqual(sorted(out.splitlines()), ["0: 0", "1: 1"])
 
+    def test_a_range_of_nodes_is_as_many_as_are_free(self):
+        nodes = lambda *words: self.cluster.ok("srun", *words, "sh", "-c", "echo $SLURM_JOB_NUM_NODES").split()
+        self.assertEqual(nodes("-N1-2"), ["2", "2"])
+        self.assertEqual(nodes("-N1-2", "--use-min-nodes"), ["1"])
+        self.assertEqual(nodes("-N1-2", "-n1"), ["1"])
+
     def test_srun_ends_with_the_highest_exit_code_of_its_tasks(self):
         done = self.cluster.run("srun", "-n", "2", "sh", "-c", "exit $((SLURM_PROCID + 3))")
         self.assertEqual(done.returncode, 4, done.stderr)

@@ -41,6 +41,12 @@ std::uint32_t plane_size(std::string_view distribution) {
     return size;
 }
 
+// -N 2-4 is as many nodes as are free, four at the most, if there is a task for each.
+bool wants_most_nodes(const JobSpec& spec) {
+    return spec.max_nodes && *spec.max_nodes > spec.min_nodes.value_or(1) && !spec.use_min_nodes.value_or(false) &&
+           spec.tasks.value_or(0) <= *spec.max_nodes;
+}
+
 std::uint32_t job_flags(const Job& job) {
     const auto& spec = *job.spec;
     std::uint32_t flags = 0;
@@ -50,7 +56,7 @@ std::uint32_t job_flags(const Job& job) {
     if (exclusive == Exclusive::user) flags |= SPUR_JOB_EXCLUSIVE_USER;
     if (spec.overcommit.value_or(false)) flags |= SPUR_JOB_OVERCOMMIT;
     if (spec.contiguous.value_or(false)) flags |= SPUR_JOB_CONTIGUOUS;
-    if (spec.spread.value_or(false)) flags |= SPUR_JOB_SPREAD;
+    if (spec.spread.value_or(false) || wants_most_nodes(spec)) flags |= SPUR_JOB_SPREAD;
     if (spec.use_min_nodes.value_or(false)) flags |= SPUR_JOB_USE_MIN_NODES;
     if (spec.requeue.value_or(true)) flags |= SPUR_JOB_REQUEUE;
     if (spec.hint == "nomultithread") flags |= SPUR_JOB_ONE_THREAD_PER_CORE;

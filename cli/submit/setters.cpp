@@ -150,12 +150,18 @@ Set uid(SubmitOptions& options, const char* value) {
     return {};
 }
 
-// "[seconds][S|L]": how long the login shell may take, and a short or a full login. The node has its own patience, and
+// "[seconds][S|L]": how long the login shell may take, and a short or a full login. A node has its own patience, and
 // its logins are full ones.
 Set get_user_env(SubmitOptions& options, const char* value) {
     std::string_view text = value ? value : "";
-    if (!text.empty() && std::string_view{"sSlL"}.contains(text.back())) text.remove_suffix(1);
+    const bool is_short = text.ends_with('S') || text.ends_with('s');
+    if (is_short || text.ends_with('L') || text.ends_with('l')) text.remove_suffix(1);
     if (!text.empty() && !find_unsigned(text)) return invalid("get-user-env");
+    if (is_short || !text.empty())
+        return fail(ErrorCode::limit,
+                    "--get-user-env={} is not supported yet by this release of Spur: give it without a time, or as "
+                    "--get-user-env=L",
+                    value);
     options.login_environment = true;
     return {};
 }

@@ -67,6 +67,7 @@ class Questions(SharedCluster):
         home, foo, asked = self.cluster.read("login.txt").split()
         self.assertEqual((foo, asked), ("bar", "1"))
         self.assertTrue(home.startswith("/"))
+        self.assertIn("--get-user-env=10S is not supported yet", self.refused("sbatch", "--get-user-env=10S", "--wrap", "true"))
         self.assertIn("Invalid --get-user-env specification", self.refused("sbatch", "--get-user-env=soon", "--wrap", "true"))
 
     def test_a_cluster_may_be_named_if_it_is_this_one(self):

@@ -56,8 +56,9 @@ public:
     // It lost its stream to an earlier spurd, and has had so many messages.
     void attach_client(const StepId& id, std::uint64_t received, const std::shared_ptr<StepClient>& client);
     void send_received(const StepId& id, std::uint64_t count);
-    void client_gone(const StepId& id, bool keep);  // its stream broke
-    void client_ready(const StepId& id);            // it can take output again
+    // Its stream broke. Not if another has attached since.
+    void client_gone(const StepId& id, const StepClient* client, bool keep);
+    void client_ready(const StepId& id);  // it can take output again
 
     [[nodiscard]] std::size_t job_count() const { return jobs_.size(); }
     [[nodiscard]] std::size_t step_count() const;

@@ -146,8 +146,8 @@ void NodeJobs::take_frame(const JobKey& key, std::uint32_t id, const step::Frame
             }
             break;
         case step::FrameType::input_taken:
-            if (const auto taken = step::decode_input_taken(frame.payload); taken && step.client)
-                step.client->input_taken(taken->bytes);
+            if (const auto bytes = step::decode_count(frame.payload); bytes && step.client)
+                step.client->input_taken(bytes->number);
             break;
         case step::FrameType::task_exit:
             if (const auto exited = step::decode_task_exit(frame.payload); exited && step.client)
@@ -288,9 +288,9 @@ void NodeJobs::client_ready(const StepId& id) {
     if (auto* const step = find_live(id)) step->link->pause(false);
 }
 
-void NodeJobs::client_gone(const StepId& id, bool keep) {
+void NodeJobs::client_gone(const StepId& id, const StepClient* client, bool keep) {
     auto* const step = find_live(id);
-    if (step == nullptr) return;
+    if (step == nullptr || step->client.get() != client) return;
     step->client.reset();
     step->link->pause(false);
     step->link->send(step::FrameType::discard, "");
@@ -332,7 +332,7 @@ void NodeJobs::adopt_step(JobRun& job, const StoredStep& found) {
         attach(job, step, *std::move(socket));
         if (found.step == step::batch_step) return;
         loop_.after(srun_patience, [this, id = StepId{job.key.first, job.key.second, found.step}] {
-            if (const auto* const live = find_live(id); live != nullptr && !live->client) client_gone(id, false);
+            client_gone(id, nullptr, false);
         });
         return;
     }

@@ -162,7 +162,7 @@ void StepService::open(wire::Session session) {
     });
     session.on_closed([this, client](const std::optional<Error>&) {
         loop_.post([this, client] {
-            if (client->launched && !client->over) jobs_.client_gone(client->step, client->keep);
+            if (client->launched && !client->over) jobs_.client_gone(client->step, client.get(), client->keep);
             client->over = true;
         });
     });

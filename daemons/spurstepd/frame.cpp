@@ -142,17 +142,6 @@ std::optional<Started> decode_started(std::string_view bytes) {
     return started;
 }
 
-std::string encode(const InputTaken& taken) {
-    FieldWriter out;
-    out.number(1, taken.bytes);
-    return out.take();
-}
-std::optional<InputTaken> decode_input_taken(std::string_view bytes) {
-    return decode<InputTaken>(bytes, [](const Field& field, InputTaken& taken) {
-        if (field.tag == 1) taken.bytes = field.number;
-    });
-}
-
 std::string encode(const Count& count) {
     FieldWriter out;
     out.number(1, count.number);

@@ -27,7 +27,7 @@ enum class FrameType : std::uint8_t {
     hello = 32,   // Hello: the first frame on every connection
     started,      // Started
     output,       // Chunk
-    input_taken,  // InputTaken: so many bytes of stdin have left the buffer
+    input_taken,  // Count: so many bytes of stdin have left the buffer
     task_exit,    // TaskExit
     finished,     // StepResult, the last frame
     log,          // text for spurd's log: level digit and line
@@ -74,9 +74,6 @@ struct Hello {
 struct Started {
     std::vector<std::uint32_t> tasks, pids;
 };
-struct InputTaken {
-    std::uint64_t bytes{};
-};
 struct Count {
     std::uint64_t number{};
 };
@@ -92,7 +89,6 @@ std::string encode(const Chunk& chunk);
 std::string encode(const WindowSize& size);
 std::string encode(const Hello& hello);
 std::string encode(const Started& started);
-std::string encode(const InputTaken& taken);
 std::string encode(const Count& count);
 std::string encode(const TaskExit& task);
 
@@ -104,7 +100,6 @@ std::optional<Chunk> decode_chunk(std::string_view bytes);
 std::optional<WindowSize> decode_window(std::string_view bytes);
 std::optional<Hello> decode_hello(std::string_view bytes);
 std::optional<Started> decode_started(std::string_view bytes);
-std::optional<InputTaken> decode_input_taken(std::string_view bytes);
 std::optional<Count> decode_count(std::string_view bytes);
 std::optional<TaskExit> decode_task_exit(std::string_view bytes);
 

@@ -248,7 +248,7 @@ void StepDaemon::serve(const pollfd&, Task& task, int stream) {
     if (stream == 1) task.output.pump(onward);
     if (stream == 2) task.error.pump(onward);
     if (stream == 0)
-        if (const auto bytes = task.input.pump(); bytes > 0) send(FrameType::input_taken, encode(InputTaken{bytes}));
+        if (const auto bytes = task.input.pump(); bytes > 0) send(FrameType::input_taken, encode(Count{bytes}));
 }
 
 void StepDaemon::reap() {

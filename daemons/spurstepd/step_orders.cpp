@@ -284,7 +284,7 @@ void StepDaemon::take_input(const Chunk& chunk) {
         taken = std::max(taken, task.input.add(chunk.data, chunk.eof));
     }
     if (!wanted) taken = chunk.data.size();
-    if (taken > 0) send(FrameType::input_taken, encode(InputTaken{taken}));
+    if (taken > 0) send(FrameType::input_taken, encode(Count{taken}));
 }
 
 void StepDaemon::resize(const WindowSize& size) {

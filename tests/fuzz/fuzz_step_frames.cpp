@@ -41,7 +41,10 @@ void check_payload(FrameType type, std::string_view bytes) {
         case FrameType::started:
             return check(bytes, decode_started);
         case FrameType::input_taken:
-            return check(bytes, decode_input_taken);
+        case FrameType::attach:
+        case FrameType::received:
+        case FrameType::resumed:
+            return check(bytes, decode_count);
         case FrameType::task_exit:
             return check(bytes, decode_task_exit);
         case FrameType::finished:

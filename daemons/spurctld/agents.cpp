@@ -10,8 +10,9 @@ namespace spur::ctld {
 
 namespace {
 
-constexpr int missed_heartbeats = 3;             // so many in a row and the session counts as dead
-constexpr std::chrono::seconds settle_time{10};  // a new leader gives agents so long to find it
+constexpr int missed_heartbeats = 3;                 // so many in a row and the session counts as dead
+constexpr std::chrono::seconds settle_time{10};      // a new leader gives agents so long to find it
+constexpr std::chrono::seconds launch_patience{60};  // for a directory service to say what groups a job's owner is in
 
 GresPool pool_from_wire(const v1::Gres& gres) {
     return {.name = gres.name(), .type = gres.type(), .count = gres.count(), .has_devices = gres.name() == "gpu"};
@@ -89,8 +90,10 @@ std::string why_ending(const Job& job) {
 
 }  // namespace
 
-Agents::Agents(Engine& engine, AgentConfig config, std::string cluster_name, std::string credential_key, Log log)
+Agents::Agents(Engine& engine, Users& users, AgentConfig config, std::string cluster_name, std::string credential_key,
+               Log log)
     : engine_{engine},
+      users_{users},
       cluster_name_{std::move(cluster_name)},
       credential_key_{std::move(credential_key)},
       log_{std::move(log)},
@@ -199,7 +202,7 @@ void Agents::welcome(const std::shared_ptr<Link>& link, NodeId node, const Event
     // What the reconciliation asks of this node could not be sent before the session was known.
     for (const auto& event : events)
         if (const auto* again = std::get_if<LaunchAgain>(&event))
-            if (const auto* job = engine_.cluster().find_job(again->job)) launch(*engine_.model(), *job, node);
+            if (const auto* job = engine_.cluster().find_job(again->job)) launch(*job, node);
     for (const auto id : engine_.cluster().jobs_on(node))
         if (const auto* job = engine_.cluster().find_job(id); job != nullptr && job->is_completing())
             send(node, end_message(*job, why_ending(*job)));
@@ -303,26 +306,65 @@ void Agents::send_to_job(const Job& job, const v1::ControllerMessage& message) {
     for (const auto index : job.open_shares) send(job.allocation->shares[index].node, message);
 }
 
-void Agents::launch(const ReadModel& model, const Job& job, std::optional<NodeId> only) {
-    if (!job.allocation) return;
-    const auto& shares = job.allocation->shares;
-    for (std::size_t i = 0; i < shares.size(); ++i)
-        if (!only || shares[i].node == *only) send(shares[i].node, launch_message(model, job, i));
+void Agents::launch(const Job& job, std::optional<NodeId> only) { launch({job.id, job.attempt, only, Clock::now()}); }
+
+// [engine thread]
+void Agents::launch(const Launch& wanted) {
+    const auto* job = engine_.cluster().find_job(wanted.job);
+    if (job == nullptr || job->attempt != wanted.attempt || !job->allocation || !job->is_active()) return;
+    users_.find_with_groups(job->spec->uid, [this, wanted](const Result<Users::Record>& owner) {
+        engine_.run([this, wanted, owner] { launch_as(wanted, owner); });
+    });
+}
+
+// [engine thread]
+void Agents::launch_as(const Launch& wanted, const Result<Users::Record>& owner) {
+    const auto* job = engine_.cluster().find_job(wanted.job);
+    if (job == nullptr || job->attempt != wanted.attempt || !job->allocation || !job->is_active()) return;
+    if (owner) {
+        const auto model = engine_.model();
+        const auto& shares = job->allocation->shares;
+        for (std::size_t i = 0; i < shares.size(); ++i)
+            if (!wanted.only || shares[i].node == *wanted.only)
+                send(shares[i].node, launch_message(*model, *job, **owner, i));
+        return;
+    }
+    log_(fmt::format("job {} cannot be launched: {}", wanted.job.value, owner.error().text));
+    if (owner.error().code != ErrorCode::not_found && Clock::now() - wanted.since < launch_patience) {
+        const std::lock_guard lock{mutex_};
+        return postponed_.push_back(wanted);
+    }
+    engine_.propose(FinishJob{.job = wanted.job,
+                              .attempt = wanted.attempt,
+                              .cause = EndCause::launch_failed,
+                              .node = {},
+                              .detail = Text{owner.error().text}},
+                    {});
+}
+
+void Agents::try_again() {
+    std::vector<Launch> postponed;
+    {
+        const std::lock_guard lock{mutex_};
+        postponed = std::exchange(postponed_, {});
+        if (!leads_) return;
+    }
+    for (const auto& wanted : postponed) engine_.post([this, wanted] { launch(wanted); });
 }
 
 void Agents::on_applied(const Cluster& cluster, const Events& events, const Changes&,
-                        const std::shared_ptr<const ReadModel>& model, bool leads) {
+                        const std::shared_ptr<const ReadModel>&, bool leads) {
     if (!leads) return;
-    for (const auto& event : events) act(cluster, *model, event);
+    for (const auto& event : events) act(cluster, event);
 }
 
-void Agents::act(const Cluster& cluster, const ReadModel& model, const Event& event) {
+void Agents::act(const Cluster& cluster, const Event& event) {
     if (const auto* started = std::get_if<JobStarted>(&event)) {
         if (const auto* job = cluster.find_job(started->job);
             job != nullptr && job->attempt == started->attempt && job->is_running())
-            launch(model, *job, std::nullopt);
+            launch(*job, std::nullopt);
     } else if (const auto* again = std::get_if<LaunchAgain>(&event)) {
-        if (const auto* job = cluster.find_job(again->job)) launch(model, *job, again->node);
+        if (const auto* job = cluster.find_job(again->job)) launch(*job, again->node);
     } else if (const auto* ending = std::get_if<JobEnding>(&event)) {
         if (const auto* job = cluster.find_job(ending->job); job != nullptr && job->attempt == ending->attempt)
             send_to_job(*job, end_message(*job, why_ending(*job)));
@@ -398,7 +440,9 @@ void Agents::watch_silence(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         std::unique_lock lock{idle};
         pause.wait_for(lock, stop, std::chrono::seconds{1}, [] { return false; });
-        if (!stop.stop_requested()) check_silence();
+        if (stop.stop_requested()) return;
+        check_silence();
+        try_again();
     }
 }
 

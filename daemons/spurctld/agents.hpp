@@ -17,6 +17,7 @@
 #include "core/config.hpp"
 #include "daemons/common/wire/server.hpp"
 #include "daemons/spurctld/engine.hpp"
+#include "daemons/spurctld/users.hpp"
 #include "spur/v1/controller.pb.h"
 
 namespace spur::ctld {
@@ -29,7 +30,8 @@ struct NodeVitals {  // what heartbeats say; soft, never in the log
 class Agents final : public EngineObserver {
 public:
     using Log = std::function<void(std::string)>;
-    Agents(Engine& engine, AgentConfig config, std::string cluster_name, std::string credential_key, Log log);
+    Agents(Engine& engine, Users& users, AgentConfig config, std::string cluster_name, std::string credential_key,
+           Log log);
     ~Agents() override;
 
     // A stream has been opened; the caller may be an agent (the service has checked who it is).
@@ -70,13 +72,24 @@ private:
     void lost(const std::shared_ptr<Link>& link);
     bool send(NodeId node, const v1::ControllerMessage& message);
     void send_to_job(const Job& job, const v1::ControllerMessage& message);
-    void act(const Cluster& cluster, const ReadModel& model, const Event& event);
-    void launch(const ReadModel& model, const Job& job, std::optional<NodeId> only);
+    void act(const Cluster& cluster, const Event& event);
+    // A launch waits for the owner's groups: a job must not run without them.
+    struct Launch {
+        JobId job;
+        std::uint32_t attempt{};
+        std::optional<NodeId> only;  // of its nodes; else all
+        Clock::time_point since;
+    };
+    void launch(const Job& job, std::optional<NodeId> only);
+    void launch(const Launch& wanted);
+    void launch_as(const Launch& wanted, const Result<Users::Record>& owner);
+    void try_again();
     void watch_silence(const std::stop_token& stop);
     void check_silence();
     v1::AgentPolicy policy(NodeId node) const;
 
     Engine& engine_;
+    Users& users_;
     std::string cluster_name_;
     std::string credential_key_;
     Log log_;
@@ -85,6 +98,7 @@ private:
     AgentConfig config_;
     std::map<NodeId, Presence> nodes_;
     std::map<StepKey, Unfinished> unfinished_;
+    std::vector<Launch> postponed_;  // nobody could say what groups the owner is in
     bool leads_{false};
     std::jthread watchdog_;
 };

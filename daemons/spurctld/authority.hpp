@@ -16,20 +16,20 @@ namespace spur::ctld {
 
 class Authority {
 public:
-    explicit Authority(const AuthConfig& config) { reconfigure(config); }
+    Authority(const AuthConfig& config, const Users& users) : users_{users} { reconfigure(config); }
     void reconfigure(const AuthConfig& config);
 
-    // [any thread]
-    AdminLevel level_of(Uid uid, const ReadModel& model) const;
-    Actor actor(const wire::Caller& caller, const ReadModel& model) const {
-        return {caller.uid, level_of(caller.uid, model), Text{user_name_of(caller.uid)}};
-    }
+    // [any thread] Who has been asked for before (Users::find): a user whose name is not remembered is a number.
+    Actor actor(const wire::Caller& caller, const ReadModel& model) const;
     // Daemons speak as root or as the user this one runs as.
     bool is_daemon(Uid uid) const;
 
 private:
+    AdminLevel level_of(Uid uid, const std::string& name, const ReadModel& model) const;
+
+    const Users& users_;
     mutable std::mutex mutex_;
-    std::set<Uid> administrators_, operators_;
+    std::set<std::string> administrators_, operators_;  // names and numbers, as configured
 };
 
 }  // namespace spur::ctld

@@ -124,7 +124,7 @@ Controller::Controller(Config config, LoadConfig reload, std::function<void()> r
       reload_{std::move(reload)},
       request_stop_{std::move(request_stop)},
       plugins_{host_options(config_)},
-      authority_{config_.auth} {}
+      authority_{config_.auth, users_} {}
 
 Controller::~Controller() { stop(); }
 
@@ -165,9 +165,9 @@ Result<void> Controller::serve() {
     const auto warn = [](const std::string& text) { log::warning("{}", text); };
     auto service_hooks = hooks();
     service_hooks.credential_key = random_key();
-    agents_ = std::make_unique<Agents>(*engine_, config_.agent, config_.cluster.cluster_name.str(),
+    agents_ = std::make_unique<Agents>(*engine_, users_, config_.agent, config_.cluster.cluster_name.str(),
                                        service_hooks.credential_key, warn);
-    watchers_ = std::make_unique<WatchHub>(*engine_);
+    watchers_ = std::make_unique<WatchHub>(*engine_, users_);
     scheduler_ = std::make_unique<Scheduler>(*engine_, policies_, scheduler_options(config_.scheduler), warn);
     applier_ = std::make_unique<ConfigApplier>(*this);
     engine_->observe(*agents_);
@@ -177,7 +177,7 @@ Result<void> Controller::serve() {
     what_if_ = std::make_unique<WhatIf>([this] { return open_more_policies(); });
     gate_ = std::make_unique<ReadGate>(*engine_, leader_question(), config_.controller.hosts.size() < 2);
     engine_->observe(*gate_);
-    service_ = std::make_unique<Service>(*engine_, *agents_, authority_, *watchers_, *what_if_, *gate_,
+    service_ = std::make_unique<Service>(*engine_, *agents_, authority_, users_, *watchers_, *what_if_, *gate_,
                                          std::move(service_hooks));
 
     wire::ServerOptions options;
@@ -201,6 +201,7 @@ Result<void> Controller::failure() const {
 
 void Controller::stop() {
     if (server_) server_->drain(std::chrono::seconds{2});
+    users_.stop();
     if (scheduler_) scheduler_->stop();
     if (watchers_) watchers_->stop();
     if (gate_) gate_->stop();

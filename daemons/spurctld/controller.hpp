@@ -16,6 +16,7 @@
 #include "daemons/spurctld/engine.hpp"
 #include "daemons/spurctld/scheduler.hpp"
 #include "daemons/spurctld/service.hpp"
+#include "daemons/spurctld/users.hpp"
 #include "daemons/spurctld/watch.hpp"
 #include "daemons/spurctld/what_if.hpp"
 
@@ -62,6 +63,7 @@ private:
     daemon::PluginHost plugins_;
     daemon::Bound<daemon::AuthAxis> auth_;
     PolicyPlugins policies_;
+    Users users_;
     Authority authority_;
     std::unique_ptr<Engine> engine_;
     std::unique_ptr<ConfigApplier> applier_;

@@ -243,7 +243,7 @@ void step_to_wire(const ReadModel& model, const Step& step, v1::Step& wire) {
     }
 }
 
-void node_to_wire(const ReadModel& model, const Node& node, v1::Node& wire) {
+void node_to_wire(const ReadModel& model, const Node& node, const Users& users, v1::Node& wire) {
     wire.set_name(node.name.str());
     wire.set_hostname(node.hostname.empty() ? node.name.str() : node.hostname.str());
     wire.set_addr(node.addr.empty() ? node.name.str() : node.addr.str());
@@ -255,7 +255,7 @@ void node_to_wire(const ReadModel& model, const Node& node, v1::Node& wire) {
     }
     wire.set_state(display_full_state(node.shown_state(), node.shown_flags()));
     wire.set_reason(node.reason.str());
-    wire.set_reason_user(user_name_of(node.reason_uid));
+    wire.set_reason_user(users.name_of(node.reason_uid));
     wire.set_reason_time(node.reason_time);
     wire.set_cpus(node.cpus);
     wire.set_boards(node.topology.boards);
@@ -291,7 +291,7 @@ void node_to_wire(const ReadModel& model, const Node& node, v1::Node& wire) {
     wire.set_boot_id(node.boot_id.str());
     wire.set_core_spec(node.core_spec);
     wire.set_mem_spec_mib(node.mem_spec_mib);
-    if (node.exclusive_uid != unlimited) wire.set_owner(user_name_of(node.exclusive_uid));
+    if (node.exclusive_uid != unlimited) wire.set_owner(users.name_of(node.exclusive_uid));
     wire.set_tres_configured(configured_tres(node).str());
     wire.set_tres_allocated(used_tres(node).str());
 }

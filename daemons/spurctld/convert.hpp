@@ -7,6 +7,7 @@
 #include "core/result.hpp"
 #include "core/step.hpp"
 #include "daemons/common/planning/read_model.hpp"
+#include "daemons/spurctld/users.hpp"
 #include "spur/v1/controller.pb.h"
 
 namespace spur::ctld {
@@ -28,7 +29,7 @@ std::vector<std::shared_ptr<const Job>> het_components(const ReadModel& model, c
 void job_to_wire(const ReadModel& model, const Job& job, const JobDetail& detail, v1::Job& wire);
 void step_to_wire(const ReadModel& model, const Step& step, v1::Step& wire);
 void share_to_wire(const ReadModel& model, const NodeShare& share, v1::NodeShare& wire);
-void node_to_wire(const ReadModel& model, const Node& node, v1::Node& wire);
+void node_to_wire(const ReadModel& model, const Node& node, const Users& users, v1::Node& wire);
 void partition_to_wire(const ReadModel& model, const Partition& partition, v1::Partition& wire);
 void reservation_to_wire(const ReadModel& model, const Reservation& reservation, v1::Reservation& wire);
 

@@ -74,6 +74,11 @@ void Engine::push(Item item) {
 
 void Engine::post(std::function<void()> task) { push(std::move(task)); }
 
+void Engine::run(std::function<void()> task) {
+    if (std::this_thread::get_id() == owner_) return task();
+    post(std::move(task));
+}
+
 void Engine::propose(Command command, Done done) {
     if (std::this_thread::get_id() == owner_) return enqueue(std::move(command), std::move(done));
     post([this, command = std::make_shared<Command>(std::move(command)), done = std::move(done)]() mutable {

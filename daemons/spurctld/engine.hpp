@@ -63,6 +63,8 @@ public:
     bool is_current() const { return current_; }
     // Runs `task` on the engine thread, where cluster() may be looked at.
     void post(std::function<void()> task);
+    // The same, at once where this is the engine thread already.
+    void run(std::function<void()> task);
     // Makes `command` happen. Refused at once where this controller does not lead.
     void propose(Command command, Done done);
     CommandLog& log() { return *log_; }

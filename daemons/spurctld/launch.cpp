@@ -1,7 +1,6 @@
 #include "daemons/spurctld/launch.hpp"
 
 #include "daemons/spurctld/convert.hpp"
-#include "daemons/spurctld/users.hpp"
 
 namespace spur::ctld {
 
@@ -19,15 +18,14 @@ void add_environment(std::string_view packed, v1::LaunchBatch& batch) {
 
 }  // namespace
 
-void job_launch(const ReadModel& model, const Job& job, v1::JobLaunch& wire) {
+void job_launch(const ReadModel& model, const Job& job, const UserRecord& owner, v1::JobLaunch& wire) {
     const auto& spec = *job.spec;
     wire.set_job_id(job.id.value);
     wire.set_attempt(job.attempt);
     wire.set_uid(spec.uid);
     wire.set_gid(spec.gid);
     wire.set_user_name(spec.user_name.str());
-    if (const auto user = find_user(spec.uid))
-        for (const auto gid : user->groups) wire.add_groups(gid);
+    for (const auto gid : owner.groups) wire.add_groups(gid);
     wire.set_work_dir(spec.work_dir.str());
     wire.set_std_in(spec.std_in.str());
     wire.set_std_out(spec.std_out.str());
@@ -46,11 +44,12 @@ void job_launch(const ReadModel& model, const Job& job, v1::JobLaunch& wire) {
     wire.mutable_job()->clear_shares();
 }
 
-v1::ControllerMessage launch_message(const ReadModel& model, const Job& job, std::size_t index) {
+v1::ControllerMessage launch_message(const ReadModel& model, const Job& job, const UserRecord& owner,
+                                     std::size_t index) {
     v1::ControllerMessage message;
     const bool runs_script = index == 0 && job.spec->kind == JobKind::batch && job.het_offset == 0;
     auto& wire = runs_script ? *message.mutable_launch()->mutable_job() : *message.mutable_start()->mutable_job();
-    job_launch(model, job, wire);
+    job_launch(model, job, owner, wire);
     wire.set_node_index(static_cast<std::uint32_t>(index));
     share_to_wire(model, job.allocation->shares[index], *wire.mutable_share());
     if (!runs_script) return message;

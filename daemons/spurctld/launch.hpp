@@ -5,16 +5,18 @@
 
 #include "core/cluster.hpp"
 #include "daemons/common/planning/read_model.hpp"
+#include "daemons/spurctld/users.hpp"
 #include "spur/v1/controller.pb.h"
 
 namespace spur::ctld {
 
 // The message that starts this job's part on the node of allocation->shares[index]: the batch script on the first node
-// of a batch job, the bare allocation elsewhere.
-v1::ControllerMessage launch_message(const ReadModel& model, const Job& job, std::size_t index);
+// of a batch job, the bare allocation elsewhere. `owner` is the job's, with his groups.
+v1::ControllerMessage launch_message(const ReadModel& model, const Job& job, const UserRecord& owner,
+                                     std::size_t index);
 
 // The part that every node of the job gets alike; for step credentials too.
-void job_launch(const ReadModel& model, const Job& job, v1::JobLaunch& wire);
+void job_launch(const ReadModel& model, const Job& job, const UserRecord& owner, v1::JobLaunch& wire);
 
 v1::ControllerMessage end_message(const Job& job, std::string why);
 

@@ -9,7 +9,6 @@
 #include "core/refusal.hpp"
 #include "core/timefmt.hpp"
 #include "daemons/spurctld/updates.hpp"
-#include "daemons/spurctld/users.hpp"
 
 namespace spur::ctld {
 
@@ -34,7 +33,7 @@ Result<std::uint32_t> count_of(std::string_view key, std::string_view text) {
 }
 
 // "alice,bob" or "-carol": those it is for, or those it is not for.
-Result<void> set_names(Key key, std::string_view text, std::vector<Text>& names, bool& deny) {
+Result<void> set_names(Key key, std::string_view text, UserDirectory& directory, std::vector<Text>& names, bool& deny) {
     std::vector<Text> given;
     std::size_t denied = 0;
     for (auto item : split(text, ',')) {
@@ -43,7 +42,10 @@ Result<void> set_names(Key key, std::string_view text, std::vector<Text>& names,
             item.remove_prefix(1);
             ++denied;
         }
-        if (key.name == "users" && !find_uid(std::string{item})) return fail(ErrorCode::invalid, "Invalid user id");
+        if (key.name == "users") {
+            SPUR_TRY(const auto uid, find_uid(directory, std::string{item}));
+            if (!uid) return fail(ErrorCode::invalid, "Invalid user id");
+        }
         given.emplace_back(item);
     }
     if (denied != 0 && denied != given.size())
@@ -76,13 +78,13 @@ Result<void> set_flags(Key key, std::string_view text, Reservation& wanted) {
     return {};
 }
 
-Result<void> set_groups(Key key, std::string_view text, Reservation& wanted) {
+Result<void> set_groups(Key key, std::string_view text, UserDirectory& directory, Reservation& wanted) {
     bool deny = false;
-    SPUR_CHECK(set_names(key, text, wanted.groups, deny));
+    SPUR_CHECK(set_names(key, text, directory, wanted.groups, deny));
     if (deny) return fail(ErrorCode::invalid, "groups cannot be kept out; name those who may use it");
     wanted.group_members.clear();
     for (const auto& name : wanted.groups) {
-        const auto members = find_group_members(name.str());
+        SPUR_TRY(const auto members, directory.group_members(name.str()));
         if (!members) return fail(ErrorCode::invalid, "Invalid group id");
         wanted.group_members.insert(wanted.group_members.end(), members->begin(), members->end());
     }
@@ -254,13 +256,13 @@ Result<void> name_nodes(const ReadModel& model, std::string_view text, Reservati
 }
 
 // Settings that stand for themselves; what depends on others comes after all have been read.
-Result<bool> set_plain(Key key, const std::string& value, Reservation& wanted) {
+Result<bool> set_plain(Key key, const std::string& value, UserDirectory& directory, Reservation& wanted) {
     if (key.name == "users" || key.name == "accounts") {
         const bool users = key.name == "users";
-        SPUR_CHECK(set_names(key, value, users ? wanted.users : wanted.accounts,
+        SPUR_CHECK(set_names(key, value, directory, users ? wanted.users : wanted.accounts,
                              users ? wanted.deny_users : wanted.deny_accounts));
     } else if (key.name == "groups") {
-        SPUR_CHECK(set_groups(key, value, wanted));
+        SPUR_CHECK(set_groups(key, value, directory, wanted));
     } else if (key.name == "flags") {
         SPUR_CHECK(set_flags(key, value, wanted));
     } else if (key.name == "licenses") {
@@ -300,7 +302,7 @@ Result<void> check_change(const Reservation& present, const Settings& settings, 
 }  // namespace
 
 Result<Reservation> changed_reservation(Reservation wanted, const Settings& settings, const ReadModel& model,
-                                        UnixSeconds now, bool create) {
+                                        UserDirectory& directory, UnixSeconds now, bool create) {
     const auto old_length = wanted.end_time - wanted.start_time;
     const auto find = [&](const char* key) -> const std::string* {
         const auto place = settings.find(key);
@@ -310,7 +312,7 @@ Result<Reservation> changed_reservation(Reservation wanted, const Settings& sett
     for (const auto& [name, value] : settings) {
         static constexpr std::string_view later[] = {"starttime", "endtime", "duration",  "nodes",
                                                      "nodecnt",   "corecnt", "duration+", "duration-"};
-        SPUR_TRY(const bool plain, set_plain(Key{name}, value, wanted));
+        SPUR_TRY(const bool plain, set_plain(Key{name}, value, directory, wanted));
         if (!plain && std::ranges::find(later, name) == std::end(later))
             return fail(ErrorCode::invalid, "{} cannot be changed: a reservation has no such setting in this release",
                         name);

@@ -19,11 +19,12 @@ wire::Metadata ask_again() {
 
 struct Service::Background : BackgroundWorker {};
 
-Service::Service(Engine& engine, Agents& agents, Authority& authority, WatchHub& watchers, WhatIf& what_if,
-                 ReadGate& gate, ServiceHooks hooks)
+Service::Service(Engine& engine, Agents& agents, Authority& authority, Users& users, WatchHub& watchers,
+                 WhatIf& what_if, ReadGate& gate, ServiceHooks hooks)
     : engine_{engine},
       agents_{agents},
       authority_{authority},
+      users_{users},
       watchers_{watchers},
       what_if_{what_if},
       gate_{gate},
@@ -41,14 +42,14 @@ void Service::register_all(wire::RpcServer& server) {
     const auto here = [&](std::string_view name, void (Service::*handler)(const Call&)) {
         server.unary(fmt::format("/spur.v1.Controller/{}", name), [this, handler](const Call& call) {
             if (!engine_.is_current()) return call.fail(still_reading, ask_again());
-            (this->*handler)(call);
+            with_name(call, handler);
         });
     };
     // About the cluster: answered from a state that is not older than the question.
     const auto unary = [&](std::string_view name, void (Service::*handler)(const Call&)) {
         server.unary(fmt::format("/spur.v1.Controller/{}", name), [this, handler](const Call& call) {
             if (!engine_.is_current()) return call.fail(still_reading, ask_again());
-            gate_.pass([this, handler, call] { (this->*handler)(call); });
+            gate_.pass([this, handler, call] { with_name(call, handler); });
         });
     };
     server.unary("/spur.v1.Peer/ReadPoint", [this](const Call& call) { read_point(call); });
@@ -107,6 +108,15 @@ void Service::register_all(wire::RpcServer& server) {
                                        "under [tls] ca; set [tls] certificate and key in its spur.conf"});
         }
         agents_.open(session);
+    });
+}
+
+void Service::with_name(const Call& call, void (Service::*handler)(const Call&)) {
+    // Daemons and root may do everything, whatever they are called: they must not depend on a directory service.
+    if (authority_.is_daemon(call.caller().uid)) return (this->*handler)(call);
+    users_.find(call.caller().uid, [this, call, handler](const Result<Users::Record>& user) {
+        if (!user && user.error().code != ErrorCode::not_found) return refuse(call, user.error());
+        (this->*handler)(call);
     });
 }
 

@@ -14,6 +14,7 @@
 #include "daemons/spurctld/authority.hpp"
 #include "daemons/spurctld/engine.hpp"
 #include "daemons/spurctld/read_gate.hpp"
+#include "daemons/spurctld/users.hpp"
 #include "daemons/spurctld/watch.hpp"
 #include "daemons/spurctld/what_if.hpp"
 #include "spur/v1/controller.pb.h"
@@ -40,8 +41,8 @@ struct ServiceHooks {
 
 class Service {
 public:
-    Service(Engine& engine, Agents& agents, Authority& authority, WatchHub& watchers, WhatIf& what_if, ReadGate& gate,
-            ServiceHooks hooks);
+    Service(Engine& engine, Agents& agents, Authority& authority, Users& users, WatchHub& watchers, WhatIf& what_if,
+            ReadGate& gate, ServiceHooks hooks);
     ~Service();
     void register_all(wire::RpcServer& server);
     void stop();  // answers everything that waits
@@ -51,6 +52,7 @@ private:
 
     // service_jobs.cpp
     void submit(const Call& call);
+    void submit_as(const Call& call, const v1::SubmitRequest& request, const Users::Records& owners);
     void test_submission(const Call& call, const SubmitJob& command);  // --test-only
     void list_jobs(const Call& call);
     void get_script(const Call& call);
@@ -65,13 +67,14 @@ private:
     void update_nodes(const Call& call);
     void update_partition(const Call& call);
     void update_reservation(const Call& call);
+    void change_reservation(const Call& call, EditReservation command);
     // service_steps.cpp
     void await_allocation(const Call& call);
     struct StepAsk;  // a step that srun waits for
     void create_step(const Call& call);
     void wait_for_step(const std::shared_ptr<StepAsk>& ask);
     bool try_step(const std::shared_ptr<StepAsk>& ask, bool expired);
-    v1::CreateStepReply step_reply(JobId id, const Events& events);
+    v1::CreateStepReply step_reply(const StepAsk& ask, const Events& events);
     void finish_step(const Call& call);
     void release_allocation(const Call& call);
     // service_why.cpp
@@ -104,6 +107,8 @@ private:
     // Fails the call; tells clients of a follower where the leader is.
     void refuse(const Call& call, const Error& error) const;
     Result<Actor> operator_or_refusal(const Call& call) const;
+    // Calls `handler` once the caller's name is known, which his rights may hang on.
+    void with_name(const Call& call, void (Service::*handler)(const Call&));
     Actor actor(const Call& call) const { return authority_.actor(call.caller(), *engine_.model()); }
     // Long answers are made here, not on the I/O thread.
     void in_background(std::function<void()> work);
@@ -112,6 +117,7 @@ private:
     Engine& engine_;
     Agents& agents_;
     Authority& authority_;
+    Users& users_;
     WatchHub& watchers_;
     WhatIf& what_if_;
     ReadGate& gate_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <csignal>
 #include <ctime>
+#include <set>
 
 #include "core/signal.hpp"
 #include "core/validate.hpp"
@@ -9,7 +10,6 @@
 #include "daemons/spurctld/job_query.hpp"
 #include "daemons/spurctld/service.hpp"
 #include "daemons/spurctld/updates.hpp"
-#include "daemons/spurctld/users.hpp"
 
 namespace spur::ctld {
 
@@ -17,32 +17,29 @@ namespace {
 
 constexpr std::size_t max_script_bytes = 4U << 20;
 
-// The owner is the caller; only administrators may name somebody else.
-Result<void> assign_owner(JobSpec& spec, const v1::JobSpec& wire, const Actor& actor, std::uint32_t caller_gid) {
-    if (!wire.set_uid() || wire.uid() == actor.uid) {
+Uid owner_of(const v1::JobSpec& wire, const Actor& actor) { return wire.set_uid() ? wire.uid() : actor.uid; }
+
+// The owner is the caller, or whom an administrator named.
+Result<void> assign_owner(JobSpec& spec, const v1::JobSpec& wire, const Actor& actor, std::uint32_t caller_gid,
+                          const Users::Records& owners) {
+    const auto& user = owners.at(owner_of(wire, actor));
+    if (user->uid == actor.uid) {
         spec.uid = actor.uid;
         // sbatch --gid: another of the user's own groups.
-        const auto user = find_user(spec.uid);
-        if (!user) return fail(ErrorCode::denied, "Invalid user id: this cluster does not know uid {}", spec.uid);
         if (!wire.set_uid() || wire.gid() == user->gid || actor.is_administrator() ||
             std::ranges::find(user->groups, wire.gid()) != user->groups.end())
             spec.gid = wire.set_uid() ? wire.gid() : (caller_gid == UINT32_MAX ? user->gid : caller_gid);
         else
             return fail(ErrorCode::denied, "Invalid group id: uid {} is not in group {}", spec.uid, wire.gid());
-    } else if (!actor.is_administrator()) {
-        return fail(ErrorCode::denied, "Access/permission denied");
     }
-    const auto user = find_user(spec.uid);
-    if (!user) return fail(ErrorCode::invalid, "Invalid user id: this cluster does not know uid {}", spec.uid);
     spec.user_name = user->name;
-    spec.group_name = user->gid == spec.gid ? user->group : std::string{};
-    if (spec.group_name.empty())
-        for (std::size_t i = 0; i < user->groups.size(); ++i)
-            if (user->groups[i] == spec.gid) spec.group_name = user->group_names[i];
+    for (std::size_t i = 0; i < user->groups.size(); ++i)
+        if (user->groups[i] == spec.gid) spec.group_name = user->group_names[i];
     return {};
 }
 
-Result<std::vector<JobSpec>> specs_of(const v1::SubmitRequest& request, const Actor& actor, std::uint32_t caller_gid) {
+Result<std::vector<JobSpec>> specs_of(const v1::SubmitRequest& request, const Actor& actor, std::uint32_t caller_gid,
+                                      const Users::Records& owners) {
     if (request.components().empty()) return fail(ErrorCode::invalid, "the request contains no job");
     std::vector<JobSpec> specs;
     for (const auto& component : request.components()) {
@@ -52,7 +49,7 @@ Result<std::vector<JobSpec>> specs_of(const v1::SubmitRequest& request, const Ac
                         "{} are taken",
                         component.script().size(), max_script_bytes);
         SPUR_TRY(auto spec, spec_from_wire(component));
-        SPUR_CHECK(assign_owner(spec, component, actor, caller_gid));
+        SPUR_CHECK(assign_owner(spec, component, actor, caller_gid, owners));
         specs.push_back(std::move(spec));
     }
     return specs;
@@ -72,14 +69,27 @@ JobRef own_ref(const Job& job) {
 void Service::submit(const Call& call) {
     auto request = call.parse<v1::SubmitRequest>();
     if (!request) return refuse(call, request.error());
+    std::set<Uid> owners;
     const auto who = actor(call);
-    auto specs = specs_of(*request, who, call.caller().gid);
+    for (const auto& component : request->components()) owners.insert(owner_of(component, who));
+    if (!who.is_administrator() && std::ranges::any_of(owners, [&](Uid owner) { return owner != who.uid; }))
+        return refuse(call, {ErrorCode::denied, "Access/permission denied"});
+    users_.find_all_with_groups(owners,
+                                [this, call, request = std::move(*request)](const Result<Users::Records>& found) {
+                                    if (!found) return refuse(call, found.error());
+                                    submit_as(call, request, *found);
+                                });
+}
+
+void Service::submit_as(const Call& call, const v1::SubmitRequest& request, const Users::Records& owners) {
+    const auto who = actor(call);
+    auto specs = specs_of(request, who, call.caller().gid, owners);
     if (!specs) {
         hooks_.log(
             fmt::format("{}: submission by uid {} refused: {}", call.peer().address, who.uid, specs.error().text));
         return refuse(call, specs.error());
     }
-    engine_.post([this, call, who, test_only = request->test_only(), request_id = request->request_id(),
+    engine_.post([this, call, who, test_only = request.test_only(), request_id = request.request_id(),
                   specs = std::make_shared<std::vector<JobSpec>>(std::move(*specs))] {
         if (const auto leadership = engine_.leadership(); !leadership.is_leader)
             return refuse(call, {ErrorCode::unavailable, "this controller does not lead"});

@@ -1,4 +1,6 @@
 // Nodes, partitions, reservations and licences: listing and changing them.
+#include <set>
+
 #include "core/hostlist.hpp"
 #include "daemons/spurctld/convert.hpp"
 #include "daemons/spurctld/service.hpp"
@@ -11,7 +13,7 @@ void Service::list_nodes(const Call& call) {
     if (!request) return refuse(call, request.error());
     const auto wanted = HostSet::parse(request->names());
     if (!wanted) return refuse(call, wanted.error());
-    in_background([this, call, request = std::move(*request), wanted = *wanted] {
+    const auto answer = [this, call, request = std::move(*request), wanted = *wanted] {
         const auto model = engine_.model();
         v1::ListNodesReply reply;
         reply.set_version(model->version);
@@ -22,13 +24,21 @@ void Service::list_nodes(const Call& call) {
         model->nodes.for_each([&](std::uint32_t, const std::shared_ptr<const Node>& node) {
             if (!node->configured || !(wanted.empty() || wanted.contains(node->name))) return;
             auto& wire = *reply.add_nodes();
-            node_to_wire(*model, *node, wire);
+            node_to_wire(*model, *node, users_, wire);
             if (const auto vitals = agents_.vitals(node->id)) {
                 wire.set_load(vitals->load);
                 wire.set_free_memory_mib(vitals->free_memory_mib);
             }
         });
         call.reply_with(reply);
+    };
+    in_background([this, answer] {
+        std::set<Uid> mentioned;
+        engine_.model()->nodes.for_each([&](std::uint32_t, const std::shared_ptr<const Node>& node) {
+            if (!node->reason.empty()) mentioned.insert(node->reason_uid);
+            if (node->exclusive_uid != unlimited) mentioned.insert(node->exclusive_uid);
+        });
+        users_.learn_names(mentioned, [this, answer] { in_background(answer); });
     });
 }
 
@@ -141,15 +151,24 @@ void Service::update_reservation(const Call& call) {
                             .actor = *who};
     if (present != nullptr) command.reservation = *present;
     command.reservation.name = request->name();
-    if (!request->remove()) {
-        auto changed = changed_reservation(std::move(command.reservation), request->changes(), *model,
-                                           static_cast<UnixSeconds>(::time(nullptr)), request->create());
+    if (request->remove()) return change_reservation(call, std::move(command));
+    // It may name users and groups, which only the directory service knows.
+    const auto change_it = [model, wanted = command.reservation, request = *request](UserDirectory& directory) {
+        return changed_reservation(wanted, request.changes(), *model, directory,
+                                   static_cast<UnixSeconds>(::time(nullptr)), request.create());
+    };
+    users_.ask<Reservation>(change_it, [this, call, command = std::move(command)](Result<Reservation> changed) mutable {
         if (!changed) return refuse(call, changed.error());
         command.reservation = std::move(*changed);
-    }
-    change(call, std::move(command), [name = request->name()](const Events& events) {
+        change_reservation(call, std::move(command));
+    });
+}
+
+void Service::change_reservation(const Call& call, EditReservation command) {
+    const auto asked_for = command.reservation.name.str();
+    change(call, std::move(command), [asked_for](const Events& events) {
         v1::UpdateReservationReply reply;
-        reply.set_name(name);
+        reply.set_name(asked_for);
         for (const auto& event : events)
             if (const auto* changed = std::get_if<ReservationChanged>(&event)) reply.set_name(changed->name.str());
         return reply.SerializeAsString();

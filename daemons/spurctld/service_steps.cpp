@@ -70,6 +70,7 @@ void Service::await_allocation(const Call& call) {
 struct Service::StepAsk {
     Call call;
     Actor who;
+    Users::Record owner;  // of the job, with his groups
     JobId job;
     StepSpec spec;
     std::chrono::steady_clock::time_point deadline;
@@ -78,8 +79,14 @@ struct Service::StepAsk {
 void Service::create_step(const Call& call) {
     const auto request = call.parse<v1::CreateStepRequest>();
     if (!request) return refuse(call, request.error());
-    wait_for_step(std::make_shared<StepAsk>(call, actor(call), JobId{request->job_id()}, step_spec_from_wire(*request),
-                                            deadline_of(request->timeout_ms())));
+    const auto model = engine_.model();
+    const auto& job = model->jobs.get(request->job_id());
+    if (!job) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"});
+    users_.find_with_groups(job->spec->uid, [this, call, request = *request](const Result<Users::Record>& owner) {
+        if (!owner) return refuse(call, owner.error());
+        wait_for_step(std::make_shared<StepAsk>(call, actor(call), *owner, JobId{request.job_id()},
+                                                step_spec_from_wire(request), deadline_of(request.timeout_ms())));
+    });
 }
 
 // A step that does not fit beside the job's others is tried again when something of the job changes.
@@ -104,7 +111,7 @@ bool Service::try_step(const std::shared_ptr<StepAsk>& ask, bool expired) {
     auto layout = lay_out_step(engine_.cluster(), ask->job, ask->spec, ask->who);
     if (layout) {
         engine_.propose(std::move(*layout), [this, ask](const Result<Events>& result) {
-            if (result) return ask->call.reply_with(step_reply(ask->job, *result));
+            if (result) return ask->call.reply_with(step_reply(*ask, *result));
             // Another step of the job was on its way at the same time and has what this one was to get.
             if (result.error().code == ErrorCode::conflict) return wait_for_step(ask);
             refuse(ask->call, result.error());
@@ -119,10 +126,10 @@ bool Service::try_step(const std::shared_ptr<StepAsk>& ask, bool expired) {
     return true;
 }
 
-v1::CreateStepReply Service::step_reply(JobId id, const Events& events) {
+v1::CreateStepReply Service::step_reply(const StepAsk& ask, const Events& events) {
     v1::CreateStepReply reply;
     const auto model = engine_.model();
-    const auto& made_for = model->jobs.get(id.value);
+    const auto& made_for = model->jobs.get(ask.job.value);
     for (const auto& event : events) {
         const auto* started = std::get_if<StepStarted>(&event);
         const auto* step = started != nullptr ? engine_.cluster().find_step(started->step) : nullptr;
@@ -132,7 +139,7 @@ v1::CreateStepReply Service::step_reply(JobId id, const Events& events) {
         job_to_wire(*model, *made_for, {}, *reply.mutable_job());
         reply.set_kill_wait_s(model->directory->policies.kill_wait_s);
         v1::StepCredential credential;
-        job_launch(*model, *made_for, *credential.mutable_job());
+        job_launch(*model, *made_for, *ask.owner, *credential.mutable_job());
         for (const auto& share : made_for->allocation->shares)
             share_to_wire(*model, share, *credential.mutable_job()->add_shares());
         *credential.mutable_step() = reply.step();

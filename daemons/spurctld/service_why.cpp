@@ -79,8 +79,8 @@ void add_limit(const std::shared_ptr<const ReadModel>& model, const Job& job, v1
 
 class Facts {
 public:
-    Facts(const ReadModel& model, const Job& job, UnixSeconds now, v1::ExplainReply& out)
-        : model_{model}, job_{job}, now_{now}, out_{out} {}
+    Facts(const ReadModel& model, const Job& job, const Users& users, UnixSeconds now, v1::ExplainReply& out)
+        : model_{model}, job_{job}, users_{users}, now_{now}, out_{out} {}
 
     void gather() {
         out_.set_now(now_);
@@ -114,7 +114,7 @@ private:
     void add(const Node& node, v1::PartitionRoom& room) {
         room.set_nodes(room.nodes() + 1);
         if (!node.is_available()) {
-            if (unavailable_.insert(node.id).second) node_to_wire(model_, node, *out_.add_unavailable());
+            if (unavailable_.insert(node.id).second) node_to_wire(model_, node, users_, *out_.add_unavailable());
             return;
         }
         room.set_usable(room.usable() + 1);
@@ -193,6 +193,7 @@ private:
 
     const ReadModel& model_;
     const Job& job_;
+    const Users& users_;
     UnixSeconds now_;
     v1::ExplainReply& out_;
     std::set<NodeId> nodes_, unavailable_;
@@ -243,7 +244,7 @@ void Service::explain(const Call& call) {
     what_if_.ask([this, call, model, job = record_meant(jobs), wants_more = !request->without_alternatives()] {
         v1::ExplainReply reply;
         const auto now = static_cast<UnixSeconds>(::time(nullptr));
-        Facts{*model, *job, now, reply}.gather();
+        Facts{*model, *job, users_, now, reply}.gather();
         if (!job->is_pending()) return call.reply_with(reply);
         add_limit(model, *job, reply);
         const auto forecast = what_if_.forecast(*model, *job, now);

@@ -9,6 +9,7 @@
 #include "core/command.hpp"
 #include "core/result.hpp"
 #include "daemons/common/planning/read_model.hpp"
+#include "daemons/spurctld/users.hpp"
 
 namespace spur::ctld {
 
@@ -19,6 +20,6 @@ Result<UpdateNode> node_update(std::string_view names, const Settings& settings,
                                const ReadModel& model);
 Result<Partition> changed_partition(Partition partition, const Settings& settings);
 Result<Reservation> changed_reservation(Reservation reservation, const Settings& settings, const ReadModel& model,
-                                        UnixSeconds now, bool create);
+                                        UserDirectory& directory, UnixSeconds now, bool create);
 
 }  // namespace spur::ctld

@@ -6,7 +6,8 @@
 
 namespace spur::ctld {
 
-WatchHub::WatchHub(Engine& engine) : engine_{engine}, thread_{[this](const std::stop_token& stop) { loop(stop); }} {}
+WatchHub::WatchHub(Engine& engine, const Users& users)
+    : engine_{engine}, users_{users}, thread_{[this](const std::stop_token& stop) { loop(stop); }} {}
 
 WatchHub::~WatchHub() { stop(); }
 
@@ -112,7 +113,7 @@ void WatchHub::tell(const Subscriber& subscriber, const Batch& batch, bool every
         if (job) job_to_wire(*batch.model, *job, {}, *reply.add_jobs());
     };
     const auto add_node = [&](const std::shared_ptr<const Node>& node) {
-        if (node && node->configured) node_to_wire(*batch.model, *node, *reply.add_nodes());
+        if (node && node->configured) node_to_wire(*batch.model, *node, users_, *reply.add_nodes());
     };
     if (everything) {
         if (subscriber.jobs) batch.model->jobs.for_each([&](std::uint32_t, const auto& job) { add_job(job); });

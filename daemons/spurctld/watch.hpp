@@ -14,6 +14,7 @@
 
 #include "daemons/common/wire/server.hpp"
 #include "daemons/spurctld/engine.hpp"
+#include "daemons/spurctld/users.hpp"
 #include "spur/v1/controller.pb.h"
 
 namespace spur::ctld {
@@ -24,7 +25,7 @@ public:
     // True: it has got what it wanted and is to be forgotten. `expired`: the last chance to answer.
     using Waiter = std::function<bool(const ReadModel& model, bool expired)>;
 
-    explicit WatchHub(Engine& engine);
+    WatchHub(Engine& engine, const Users& users);
     ~WatchHub() override;
 
     // A Watch stream; its one request has arrived.
@@ -57,6 +58,7 @@ private:
     void check_waiters(const ReadModel& model, const Changes* changes, bool expired_only);
 
     Engine& engine_;
+    const Users& users_;
     std::mutex mutex_;
     std::condition_variable_any wake_;
     std::vector<Batch> batches_;

@@ -8,6 +8,7 @@
 #include "core/codec.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/cluster_builder.hpp"
+#include "tests/support/fake_directory.hpp"
 
 namespace spur::wire {
 
@@ -86,6 +87,13 @@ ServiceHooks hooks(PriorityBook& priorities) {
     return hooks;
 }
 
+std::shared_ptr<UserDirectory> directory() {
+    auto users = std::make_shared<testing::FakeDirectory>();
+    users->add(0, "root", {0});
+    users->add(user_uid, "alice", {user_uid, 100});
+    return users;
+}
+
 // These answer when the job has changed or the time they were given is over.
 bool may_wait(std::string_view method) {
     return method.ends_with("/AwaitAllocation") || method.ends_with("/CreateStep");
@@ -160,13 +168,14 @@ ControllerRig::ControllerRig()
       peer_{std::make_shared<wire::Peer>("127.0.0.1:40000", "")},
       log_{new KeptLog{first_state()}},
       engine_{std::unique_ptr<CommandLog>{log_}, [] { return present; }, [](const std::string&) {}},
-      agents_{engine_, {}, "test", std::string(32, 'k'), [](const std::string&) {}},
-      authority_{AuthConfig{}},
-      watchers_{engine_},
+      users_{directory()},
+      agents_{engine_, users_, {}, "test", std::string(32, 'k'), [](const std::string&) {}},
+      authority_{AuthConfig{}, users_},
+      watchers_{engine_, users_},
       what_if_{[]() -> Result<PolicyPlugins> { return fail(ErrorCode::unavailable, "there are no plugins here"); }},
       gate_{engine_, [](const std::string&) -> Result<std::uint64_t> { return fail(ErrorCode::unavailable, "alone"); },
             true},
-      service_{engine_, agents_, authority_, watchers_, what_if_, gate_, hooks(priorities_)} {
+      service_{engine_, agents_, authority_, users_, watchers_, what_if_, gate_, hooks(priorities_)} {
     engine_.observe(agents_);
     engine_.observe(watchers_);
     engine_.observe(gate_);
@@ -181,6 +190,7 @@ ControllerRig::ControllerRig()
 }
 
 ControllerRig::~ControllerRig() {
+    users_.stop();
     watchers_.stop();
     gate_.stop();
     service_.stop();

@@ -64,6 +64,7 @@ private:
     std::shared_ptr<wire::Peer> peer_;
     KeptLog* log_;
     ctld::Engine engine_;
+    ctld::Users users_;
     ctld::Agents agents_;
     ctld::Authority authority_;
     ctld::WatchHub watchers_;

@@ -184,4 +184,18 @@ std::string to_hex(const Digest& digest) {
     return text;
 }
 
+std::optional<Digest> find_digest(std::string_view hex) {
+    Digest digest{};
+    if (hex.size() != 2 * digest.size()) return std::nullopt;
+    const auto value = [](char digit) {
+        return digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+    };
+    for (std::size_t i = 0; i < digest.size(); ++i) {
+        const int high = value(hex[2 * i]), low = value(hex[2 * i + 1]);
+        if (high < 0 || low < 0) return std::nullopt;
+        digest[i] = static_cast<std::uint8_t>(high << 4 | low);
+    }
+    return digest;
+}
+
 }  // namespace spur

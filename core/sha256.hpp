@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -49,5 +50,7 @@ private:
     return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 [[nodiscard]] std::string to_hex(const Digest& digest);
+// What to_hex() wrote. Only its own spelling: an upper-case digit is another text.
+[[nodiscard]] std::optional<Digest> find_digest(std::string_view hex);
 
 }  // namespace spur

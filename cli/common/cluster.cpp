@@ -215,6 +215,7 @@ Result<Cluster> find_cluster(const std::string& given) {
         cluster.controllers = std::move(*parsed);
     } else if (config) {
         cluster.source = cluster.config_path;
+        cluster.name = config->value("cluster_name", "spur");
         auto parsed = configured_controllers(*config);
         if (!parsed) return fail(parsed.error().code, "{}: {}", cluster.source, parsed.error().text);
         cluster.controllers = std::move(*parsed);

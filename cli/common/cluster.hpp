@@ -32,6 +32,7 @@ private:
 };
 
 struct Cluster {
+    std::string name;                         // empty: not known
     std::vector<wire::Endpoint> controllers;  // none: no cluster is known here
     std::vector<wire::Endpoint> accounting;
     std::optional<wire::TlsOptions> tls;

@@ -31,9 +31,7 @@ ConfigValue typed(const std::vector<std::string>& values) {
 // The plugin lives as long as the command.
 struct Credentials : wire::CredentialSource {
     explicit Credentials(daemon::HostOptions options) : host{std::move(options)} {}
-    Result<std::string> make(std::string_view method, const Digest& body) override {
-        return source->make(method, body);
-    }
+    Result<std::string> make(const wire::CredentialRequest& request) override { return source->make(request); }
     [[nodiscard]] bool demands_proof() const override { return source->demands_proof(); }
     Result<void> verify_reply(std::string_view method, std::string_view credential, const Digest& reply,
                               std::string_view proof) override {

@@ -53,11 +53,7 @@ Failure to_failure(const wire::RpcError& error, const Cluster& cluster) {
 
 Session::Session(Cluster cluster, std::shared_ptr<wire::CredentialSource> credentials)
     : cluster_(std::move(cluster)), credentials_(std::move(credentials)) {
-    wire::ChannelOptions options;
-    options.endpoints = cluster_.controllers;
-    options.tls = cluster_.tls;
-    options.credentials = credentials_;
-    channel_ = std::make_unique<wire::Channel>(std::move(options));
+    channel_ = std::make_unique<wire::Channel>(channel_options(cluster_.controllers, wire::controller_name));
 }
 
 Answer<Session> Session::open(const std::string& controller) {
@@ -87,12 +83,18 @@ Answer<std::string> Session::choose_cluster(std::string_view names) {
     return reply->cluster();
 }
 
-wire::Channel Session::agent_channel(const wire::Endpoint& agent) const {
+wire::ChannelOptions Session::channel_options(std::vector<wire::Endpoint> endpoints, std::string_view server) const {
     wire::ChannelOptions options;
-    options.endpoints = {agent};
+    options.endpoints = std::move(endpoints);
     options.tls = cluster_.tls;
     options.credentials = credentials_;
-    return wire::Channel(std::move(options));
+    options.cluster = cluster_.name;
+    options.server = server;
+    return options;
+}
+
+wire::Channel Session::channel_to(const wire::Endpoint& endpoint, std::string_view server) const {
+    return wire::Channel(channel_options({endpoint}, server));
 }
 
 }  // namespace spur::cli

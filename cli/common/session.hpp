@@ -54,11 +54,12 @@ public:
 
     const Cluster& cluster() const { return cluster_; }
     wire::Channel& channel() { return *channel_; }
-    // A channel to an agent, with the same credentials.
-    wire::Channel agent_channel(const wire::Endpoint& agent) const;
+    // A channel to one server, with the same credentials: wire::controller_name, or the name of an agent's node.
+    wire::Channel channel_to(const wire::Endpoint& endpoint, std::string_view server) const;
 
 private:
     Session(Cluster cluster, std::shared_ptr<wire::CredentialSource> credentials);
+    wire::ChannelOptions channel_options(std::vector<wire::Endpoint> endpoints, std::string_view server) const;
 
     Cluster cluster_;
     std::shared_ptr<wire::CredentialSource> credentials_;

@@ -168,7 +168,7 @@ int ping(Control& control, Words) {
     std::string text;
     const auto& endpoints = session->cluster().controllers;
     for (std::size_t i = 0; i < endpoints.size(); ++i) {
-        wire::Channel channel = session->agent_channel(endpoints[i]);
+        wire::Channel channel = session->channel_to(endpoints[i], wire::controller_name);
         const auto reply =
             wire::call<v1::PingReply>(channel, "/spur.v1.Controller/Ping", v1::PingRequest{},
                                       {.timeout = std::chrono::seconds(3), .idempotent = true, .metadata = {}});

@@ -84,7 +84,7 @@ void StepRun::open_stream(Agent& agent, const v1::StepInput& first, Clock::durat
         agent.why = endpoint.error().text;
         return;
     }
-    agent.channel = std::make_unique<wire::Channel>(session_.agent_channel(*endpoint));
+    agent.channel = std::make_unique<wire::Channel>(session_.channel_to(*endpoint, agent.node));
     const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(patience);
     auto stream =
         agent.channel->open("/spur.v1.Agent/RunStep", {.timeout = limit, .idempotent = false, .metadata = {}});

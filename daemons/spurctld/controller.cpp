@@ -183,6 +183,8 @@ Result<void> Controller::serve() {
     wire::ServerOptions options;
     SPUR_TRY(options.listen, wire::Endpoint::parse(config_.controller.listen_addr));
     options.authenticator = std::make_shared<daemon::PluginAuthenticator>(auth_);
+    options.cluster = config_.cluster.cluster_name.str();
+    options.name = wire::controller_name;
     options.warn = [](std::string_view text) { log::warning("{}", text); };
     options.tls = tls_options(config_.tls);
     server_ = std::make_unique<wire::RpcServer>(std::move(options));
@@ -229,6 +231,8 @@ ReadGate::AskLeader Controller::leader_question() {
     wire::ChannelOptions options;
     options.tls = tls_options(config_.tls);
     options.credentials = std::make_shared<daemon::PluginCredentials>(auth_);
+    options.cluster = config_.cluster.cluster_name.str();
+    options.server = wire::controller_name;
     return [options, asked = std::make_shared<Asked>()](const std::string& leader) -> Result<std::uint64_t> {
         if (!asked->channel || asked->leader != leader) {
             auto there = options;

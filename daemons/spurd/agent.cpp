@@ -42,6 +42,11 @@ daemon::HostOptions host_options(const Settings& settings, const Config& config)
     return options;
 }
 
+// Without a configuration it is the controller that knows the cluster's name.
+std::string known_cluster(const Config& config) {
+    return config.path.empty() ? std::string{} : config.cluster.cluster_name.str();
+}
+
 // Plugins are asked for devices before anything else happens: what they do to this process is named from the start.
 // A trial is not held against them.
 Result<void> watch_crashes(const Settings& settings, bool is_trial) {
@@ -163,7 +168,12 @@ Result<void> Agent::open(const Config& config) {
         loop_, *jobs_,
         StepService::Facts{settings_.node, [this] { return verify_key_; }, [this] { return describe(); }});
     link_ = std::make_unique<ControllerLink>(
-        loop_, wire::ChannelOptions{.endpoints = settings_.controllers, .tls = tls_, .credentials = credentials_},
+        loop_,
+        wire::ChannelOptions{.endpoints = settings_.controllers,
+                             .tls = tls_,
+                             .credentials = credentials_,
+                             .cluster = known_cluster(config),
+                             .server = std::string{wire::controller_name}},
         ControllerLink::Events{.on_open = [this] { join(); },
                                .on_message = [this](const v1::ControllerMessage& message) { obey(message); },
                                .on_closed =
@@ -177,6 +187,8 @@ Result<void> Agent::open(const Config& config) {
     serving.listen = settings_.listen;
     serving.tls = tls_;
     serving.authenticator = authenticator_;
+    serving.cluster = known_cluster(config);
+    serving.name = settings_.node;
     serving.warn = [](std::string_view line) { log::warning("{}", line); };
     server_ = std::make_unique<wire::RpcServer>(std::move(serving));
     service_->serve(*server_);

@@ -158,6 +158,23 @@ std::string binds_request(const Subject& subject) {
     return "";
 }
 
+std::string binds_audience(const Subject& subject) {
+    Bench bench(subject);
+    if (!has_feature(bench.instance(), SPUR_AUTH_BINDS_AUDIENCE)) skip("it does not say SPUR_AUTH_BINDS_AUDIENCE");
+    auto here = usual_request(), there = usual_request(), nowhere = usual_request();
+    here.audience = str("cluster/n1/0000000000000001");
+    there.audience = str("cluster/n2/0000000000000002");
+    nowhere.audience = str("");
+    const auto accepted_by = [&](const spur_auth_request& server) {
+        return verify(bench.instance(), make(bench.instance(), here), server).accepted;
+    };
+    require(!accepted_by(there), "accepted by another server than the one it was made for");
+    require(!accepted_by(nowhere), "accepted by a server without a name");
+    require(accepted_by(here), "refused by the server it was made for");
+    bench.finish();
+    return "";
+}
+
 std::string detects_replay(const Subject& subject) {
     Bench bench(subject);
     if (!has_feature(bench.instance(), SPUR_AUTH_DETECTS_REPLAY)) skip("it does not say SPUR_AUTH_DETECTS_REPLAY");
@@ -253,6 +270,7 @@ constexpr Case laws[] = {
     {"tampered", "a credential with a changed bit is refused", &tampered, 120},
     {"garbage", "what make() did not make is refused, whatever its length", &garbage},
     {"binds-request", "a credential is worth nothing for another request", &binds_request},
+    {"binds-audience", "a credential is worth nothing at another server", &binds_audience},
     {"replay", "a credential works once", &detects_replay},
     {"answers", "the server's answer is bound to the credential and the reply", &answers},
     {"issues", "an issued token stands for the user it was issued for", &issues},

@@ -142,7 +142,7 @@ int main(int argc, char** argv) {
             }
             const auto agent = spur::wire::Endpoint::parse(std::string(name.substr(0, at)));
             if (!agent) return std::fprintf(stderr, "rpc_storm: %s\n", agent.error().text.c_str()), 2;
-            auto channel = session->agent_channel(*agent);
+            auto channel = session->channel_to(*agent, {});  // any agent will do
             answered += storm(channel, method, streams, dice) ? 1 : 0;
         }
     std::printf("%lu of %lu answered\n", answered, rounds * static_cast<unsigned long>(argc - 3));

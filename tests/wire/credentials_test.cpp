@@ -1,4 +1,5 @@
 // Credentials on every call, proofs on every reply, and what happens when either is wrong. The plugin here is a toy.
+#include "daemons/common/wire/socket.hpp"
 #include "tests/wire/loopback.hpp"
 
 #include <atomic>
@@ -9,14 +10,19 @@ namespace {
 std::string seal(std::string_view key, std::string_view what, std::string_view method, const Digest& digest) {
     return to_hex(hmac_sha256(key, fmt::format("{}|{}|{}", what, method, to_hex(digest))));
 }
+std::string seal(std::string_view key, const CredentialRequest& request) {
+    return seal(key, request.audience, request.method, request.body);
+}
 
 class ToySource : public CredentialSource {
 public:
     explicit ToySource(std::string key, bool demanding = true) : key_(std::move(key)), demanding_(demanding) {}
-    Result<std::string> make(std::string_view method, const Digest& body) override {
+    Result<std::string> make(const CredentialRequest& request) override {
         ++made;
         if (key_.empty()) return fail(ErrorCode::denied, "the key file cannot be read");
-        return seal(key_, "call", method, body);
+        last = seal(key_, request);
+        audience = request.audience;
+        return last;
     }
     [[nodiscard]] bool demands_proof() const override { return demanding_; }
     Result<void> verify_reply(std::string_view method, std::string_view credential, const Digest& reply,
@@ -25,6 +31,7 @@ public:
         return {};
     }
     int made{0};
+    std::string last, audience;
 
 private:
     std::string key_;
@@ -34,16 +41,17 @@ private:
 class ToyAuthenticator : public Authenticator {
 public:
     explicit ToyAuthenticator(std::string key, bool proves = true) : key_(std::move(key)), proves_(proves) {}
-    Result<Caller> verify(std::string_view method, const Digest& body, std::string_view credential,
-                          const Peer&) override {
+    Result<Caller> verify(const CredentialRequest& request, std::string_view credential, const Peer&) override {
+        ++asked;
         if (credential.empty()) return fail(ErrorCode::denied, "no credential was sent");
-        if (credential != seal(key_, "call", method, body)) return fail(ErrorCode::denied, "the credential is wrong");
+        if (credential != seal(key_, request)) return fail(ErrorCode::denied, "the credential is wrong");
         return Caller{1000, 100, "alice"};
     }
     [[nodiscard]] bool gives_proof() const override { return proves_; }
     Result<std::string> prove(std::string_view method, std::string_view credential, const Digest& reply) override {
         return seal(key_, credential, method, reply);
     }
+    std::atomic<int> asked{0};
 
 private:
     std::string key_;
@@ -52,7 +60,9 @@ private:
 
 struct Guarded : Loopback {
     explicit Guarded(std::string key = "secret", bool proves = true)
-        : Loopback({.authenticator = std::make_shared<ToyAuthenticator>(std::move(key), proves)}) {
+        : Loopback({.authenticator = std::make_shared<ToyAuthenticator>(std::move(key), proves),
+                    .cluster = "main",
+                    .name = "n1"}) {
         server().unary("/test/Who", [this](Call call) {
             ++handled;
             call.reply(fmt::format("{} {} {}", call.caller().name, call.caller().uid, call.caller().gid));
@@ -115,7 +125,11 @@ TEST(WireCredentials, ACredentialThatCannotBeMadeSendsNothing) {
 TEST(WireCredentials, AnImpostorsReplyIsNotBelieved) {
     Loopback impostor;
     impostor.server().unary("/test/Who", [](Call call) { call.reply("I am the controller"); });
-    impostor.server().stream("/test/Watch", [](Session session) { session.send("launch this"); });
+    std::atomic<int> heard{0};
+    impostor.server().stream("/test/Watch", [&](Session session) {
+        session.on_message([&](const std::string&) { ++heard; });
+        session.send("launch this");
+    });
     impostor.start();
     auto options = impostor.channel_options();
     options.credentials = std::make_shared<ToySource>("secret");
@@ -125,18 +139,122 @@ TEST(WireCredentials, AnImpostorsReplyIsNotBelieved) {
     EXPECT_EQ(reply.error().status, Status::unauthenticated);
     EXPECT_NE(reply.error().text.find("did not prove itself"), std::string::npos);
     auto stream = channel.open("/test/Watch");
+    ASSERT_TRUE(stream->write("a secret"));
     const auto message = stream->read(soon());
     ASSERT_FALSE(message);
     EXPECT_NE(message.error().text.find("did not prove itself"), std::string::npos);
+    EXPECT_TRUE(eventually([&] { return impostor.server().stats().sessions_open == 0; }));
+    EXPECT_EQ(heard, 0) << "what is written waits until the server has proved itself";
+}
+
+TEST(WireCredentials, WhatIsWrittenToAStreamArrivesOnceTheServerHasProvedItself) {
+    Guarded server;
+    server.server().stream("/test/Late", [](Session session) {
+        session.on_message([session](const std::string& message) { session.send(message); });
+        session.on_half_closed([session] { session.close(); });
+    });
+    auto channel = server.channel_as(std::make_shared<ToySource>("secret"));
+    auto stream = channel.open("/test/Late");
+    for (const auto* message : {"one", "two"}) ASSERT_TRUE(stream->write(message));
+    ASSERT_TRUE(stream->half_close());
+    EXPECT_EQ(stream->read(soon()), "one");
+    EXPECT_EQ(stream->read(soon()), "two");
+    EXPECT_EQ(stream->read(soon()), std::nullopt);
+}
+
+// A credential as somebody who saw it on its way would send it again: its headers, and a body.
+RpcResult<std::string> replay(const Guarded& server, const ToySource& seen, std::string_view body,
+                              std::string_view method = "/test/Who") {
+    auto channel = server.channel();
+    return channel.unary(method, body,
+                         {.metadata = {{std::string{auth_key}, seen.last},
+                                       {std::string{audience_key}, seen.audience},
+                                       {std::string{digest_key}, to_hex(sha256("mine"))}}});
+}
+
+TEST(WireCredentials, ACredentialIsWorthNothingAtAnotherServer) {
+    Guarded here, there;
+    auto source = std::make_shared<ToySource>("secret");
+    auto channel = here.channel_as(source);
+    ASSERT_TRUE(channel.unary("/test/Who", "mine"));
+    EXPECT_TRUE(replay(here, *source, "mine")) << "the toy does not remember what it has seen";
+    const auto reply = replay(there, *source, "mine");
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().status, Status::unauthenticated);
+    EXPECT_EQ(reply.error().text, "the credential was made for another process than this n1");
+    EXPECT_EQ(there.handled, 0);
+}
+
+TEST(WireCredentials, ACredentialIsWorthNothingForAnotherBodyOrMethod) {
+    Guarded server;
+    auto source = std::make_shared<ToySource>("secret");
+    auto channel = server.channel_as(source);
+    ASSERT_TRUE(channel.unary("/test/Who", "mine"));
+    const auto other_body = replay(server, *source, "yours");
+    ASSERT_FALSE(other_body);
+    EXPECT_EQ(other_body.error().text, "the body is not the one its credential was made for");
+    const auto other_method = replay(server, *source, "mine", "/test/Fail");
+    ASSERT_FALSE(other_method);
+    EXPECT_EQ(other_method.error().text, "the credential is wrong");
+    EXPECT_EQ(server.handled, 1);
+}
+
+TEST(WireCredentials, WhoeverMeansAnotherServerIsTold) {
+    Guarded server;
+    const auto ask = [&](const std::string& cluster, const std::string& name) {
+        auto options = server.channel_options();
+        options.credentials = std::make_shared<ToySource>("secret");
+        options.cluster = cluster;
+        options.server = name;
+        const auto reply = Channel{options}.unary("/test/Who", "");
+        return reply ? "served" : reply.error().text;
+    };
+    EXPECT_EQ(ask("main", "n1"), "served");
+    EXPECT_EQ(ask("", "n1"), "served") << "a client without a configuration does not know the cluster's name";
+    EXPECT_EQ(ask("main", "n2"), "the credential is for n2, and this is n1");
+    EXPECT_EQ(ask("other", "n1"),
+              "the credential is for cluster other, and this is n1 of cluster main; do both have the same "
+              "cluster_name in spur.conf?");
+    EXPECT_EQ(server.handled, 2);
+}
+
+TEST(WireCredentials, WhoAsksIsKnownBeforeAnyOfTheBodyIsTaken) {
+    Guarded server;
+    auto stranger = server.channel_as(std::make_shared<ToySource>("guess", false));
+    auto request = stranger.open("/test/Who");  // as a stream: headers and no body
+    ASSERT_TRUE(request);
+    const auto end = request->read(soon());
+    ASSERT_FALSE(end);
+    EXPECT_EQ(end.error().status, Status::unauthenticated);
+}
+
+TEST(WireCredentials, AServerThatDoesNotSayWhichItIsGetsNoCredential) {
+    // An HTTP/2 server of somebody else's: its SETTINGS are all it says.
+    const auto listener = listen_on({"127.0.0.1", 0});
+    ASSERT_TRUE(listener);
+    std::jthread other{[&] {
+        std::string address, why;
+        std::size_t count = 0;
+        auto peer = accept_from(listener->get(), address);
+        while (!peer) peer = accept_from(listener->get(), address);
+        send_bytes(peer->get(), {"\0\0\0\4\0\0\0\0\0", 9}, count, why);
+        char buffer[4096];
+        while (receive_bytes(peer->get(), buffer, sizeof buffer, count, why) != Moved::closed)
+            std::this_thread::yield();
+    }};
+    auto source = std::make_shared<ToySource>("secret");
+    Channel channel{{.endpoints = {{"127.0.0.1", *local_port(listener->get())}}, .credentials = source}};
+    const auto reply = channel.unary("/test/Who", "", {.timeout = 5s, .unreachable_timeout = 0ms});
+    ASSERT_FALSE(reply);
+    EXPECT_NE(reply.error().text.find("does not say which server it is"), std::string::npos) << reply.error().text;
+    EXPECT_EQ(source->made, 0);
 }
 
 TEST(WireCredentials, AProofWithAnotherKeyIsRefused) {
     class Lenient : public ToyAuthenticator {
     public:
         using ToyAuthenticator::ToyAuthenticator;
-        Result<Caller> verify(std::string_view, const Digest&, std::string_view, const Peer&) override {
-            return Caller{};
-        }
+        Result<Caller> verify(const CredentialRequest&, std::string_view, const Peer&) override { return Caller{}; }
     };
     Loopback server{{.authenticator = std::make_shared<Lenient>("another key")}};
     server.server().stream("/test/Watch", [](Session session) { session.send("launch this"); });
@@ -189,7 +307,7 @@ TEST(WireCredentials, EveryAttemptHasAFreshCredential) {
 
 TEST(WireCredentials, AThrowingAuthenticatorEndsTheCallOnly) {
     class Broken : public Authenticator {
-        Result<Caller> verify(std::string_view, const Digest&, std::string_view, const Peer&) override {
+        Result<Caller> verify(const CredentialRequest&, std::string_view, const Peer&) override {
             throw std::runtime_error{"plugin bug"};
         }
     };

@@ -9,12 +9,13 @@ namespace spur::daemon {
 
 namespace {
 
-spur_auth_request request_for(std::string_view method, const Digest& body, std::string_view peer) {
+spur_auth_request to_plugin(const wire::CredentialRequest& asked, std::string_view peer) {
     spur_auth_request request{};
     request.size = sizeof(request);
-    request.method = plugin::str(method);
-    std::memcpy(request.digest, body.data(), body.size());
+    request.method = plugin::str(asked.method);
+    std::memcpy(request.digest, asked.body.data(), asked.body.size());
     request.peer = plugin::str(peer);
+    request.audience = plugin::str(asked.audience);
     return request;
 }
 
@@ -31,9 +32,9 @@ spur_error empty_error() {
 
 }  // namespace
 
-Result<wire::Caller> PluginAuthenticator::verify(std::string_view method, const Digest& body,
-                                                 std::string_view credential, const wire::Peer& peer) {
-    const auto request = request_for(method, body, peer.address);
+Result<wire::Caller> PluginAuthenticator::verify(const wire::CredentialRequest& asked, std::string_view credential,
+                                                 const wire::Peer& peer) {
+    const auto request = to_plugin(asked, peer.address);
     spur_identity identity{};
     identity.size = sizeof(identity);
     auto error = empty_error();
@@ -53,8 +54,8 @@ Result<std::string> PluginAuthenticator::prove(std::string_view, std::string_vie
     return std::move(answer.text);
 }
 
-Result<std::string> PluginCredentials::make(std::string_view method, const Digest& body) {
-    const auto request = request_for(method, body, {});
+Result<std::string> PluginCredentials::make(const wire::CredentialRequest& asked) {
+    const auto request = to_plugin(asked, {});
     plugin::StringSink credential;
     SPUR_CHECK(auth_.call(&spur_auth_ops::make, &request, credential.get()));
     return std::move(credential.text);

@@ -10,7 +10,7 @@ namespace spur::daemon {
 class PluginAuthenticator final : public wire::Authenticator {
 public:
     explicit PluginAuthenticator(Bound<AuthAxis> auth) : auth_{auth} {}
-    Result<wire::Caller> verify(std::string_view method, const Digest& body, std::string_view credential,
+    Result<wire::Caller> verify(const wire::CredentialRequest& request, std::string_view credential,
                                 const wire::Peer& peer) override;
     [[nodiscard]] bool gives_proof() const override;
     Result<std::string> prove(std::string_view method, std::string_view credential, const Digest& reply) override;
@@ -24,7 +24,7 @@ class PluginCredentials final : public wire::CredentialSource {
 public:
     explicit PluginCredentials(Bound<AuthAxis> auth, std::uint32_t also_trusted = 0)
         : auth_{auth}, also_trusted_{also_trusted} {}
-    Result<std::string> make(std::string_view method, const Digest& body) override;
+    Result<std::string> make(const wire::CredentialRequest& request) override;
     [[nodiscard]] bool demands_proof() const override;
     Result<void> verify_reply(std::string_view method, std::string_view credential, const Digest& reply,
                               std::string_view proof) override;

@@ -1,10 +1,12 @@
 // What the wire asks of authentication. The auth plugin host implements both sides; the wire only carries the text.
 //
-// The digest handed to both sides is SHA-256 of the request's message bytes; for a stream, whose messages come later,
-// it is SHA-256 of nothing, so a stream's credential binds the method alone.
+// A credential is made for one request: its method, the SHA-256 of its message bytes, and the server it is meant for.
+// The digest and the audience travel beside it (`spur-digest`, `spur-audience`), so that the server knows who asks
+// before it takes any of the body; when the body is complete it is compared with the digest. Of a stream, whose
+// messages come later, the digest is that of nothing.
 // The server's proof binds the client's credential and a digest of the reply: SHA-256 of the reply's message bytes; of
 // a failed call, SHA-256 of "<status number>\n<message>\n<spur-leader or nothing>"; of a stream, SHA-256 of nothing:
-// its proof comes with the response headers, before the first message.
+// its proof comes with the response headers, before the first message, and the client's messages wait for it.
 #pragma once
 
 #include "core/result.hpp"
@@ -16,13 +18,32 @@
 
 namespace spur::wire {
 
+// The server that a credential is meant for: worth nothing at another one, and nothing at this one once it has been
+// restarted. What a client does not know it leaves out; what it says must be true.
+struct Audience {
+    std::string cluster;        // by name; empty: not known on this side
+    std::string server;         // "spurctld", or the name of an agent's node
+    std::uint64_t instance{0};  // drawn anew by each process that serves, and told to whoever connects
+
+    [[nodiscard]] std::string text() const;  // "cluster/server/instance": what is bound, and what the header says
+    // `text` means this server, or the error says whom.
+    [[nodiscard]] Result<void> check(std::string_view text) const;
+};
+
+// What a credential is for.
+struct CredentialRequest {
+    std::string_view method;
+    Digest body{};
+    std::string_view audience;  // Audience::text()
+};
+
 // [client side] Used by one thread at a time, the channel's.
 class CredentialSource {
 public:
     virtual ~CredentialSource() = default;
 
     // A fresh credential for one attempt at one call: printable ASCII, at most 32 KiB. Called again for every retry.
-    virtual Result<std::string> make(std::string_view method, const Digest& body) = 0;
+    virtual Result<std::string> make(const CredentialRequest& request) = 0;
 
     // Should the server prove itself? If so, a reply without a proof is refused before anyone sees it.
     [[nodiscard]] virtual bool demands_proof() const { return false; }
@@ -53,8 +74,7 @@ public:
     virtual ~Authenticator() = default;
 
     // `credential` is empty if the caller sent none. An error ends the call with UNAUTHENTICATED and that sentence.
-    virtual Result<Caller> verify(std::string_view method, const Digest& body, std::string_view credential,
-                                  const Peer& peer) = 0;
+    virtual Result<Caller> verify(const CredentialRequest& request, std::string_view credential, const Peer& peer) = 0;
 
     // Whether replies carry a proof; costs a digest of each reply.
     [[nodiscard]] virtual bool gives_proof() const { return false; }

@@ -114,7 +114,9 @@ RpcResult<void> Channel::Impl::connect_once(Patience& patience) {
         if (!made) return std::unexpected(RpcError{std::move(made).error(), Status::failed_precondition, {}, false});
         tls_ = *std::move(made);
     }
-    auto opened = Connection::open(target, options_, secure ? tls_ : nullptr, deadline);
+    // Where there is nobody else to ask, a server that is only slow is waited for.
+    auto opened = Connection::open(target, options_, secure ? tls_ : nullptr, deadline,
+                                   has_alternative() ? deadline : patience.deadline);
     if (!opened) return std::unexpected(std::move(opened).error());
     connection_ = *std::move(opened);
     return {};
@@ -150,7 +152,10 @@ RpcResult<std::shared_ptr<StreamState>> Channel::Impl::start(std::string_view me
     stream->method = method;
     stream->streaming = streaming;
     if (options_.credentials != nullptr) {
-        auto credential = options_.credentials->make(method, sha256(body));
+        const auto digest = sha256(body);
+        stream->audience = Audience{options_.cluster, options_.server, connection_->server_instance()}.text();
+        stream->digest = to_hex(digest);
+        auto credential = options_.credentials->make({method, digest, stream->audience});
         if (!credential)
             return std::unexpected(RpcError{std::move(credential).error(), Status::unauthenticated, {}, false});
         stream->credentials = options_.credentials;

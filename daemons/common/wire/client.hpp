@@ -36,6 +36,7 @@ struct ChannelOptions {
     std::vector<Endpoint> endpoints;                  // at least one
     std::optional<TlsOptions> tls;                    // for https:// endpoints and those that name no scheme
     std::shared_ptr<CredentialSource> credentials;    // none: calls carry no credential
+    std::string cluster, server;                      // for Audience: whom credentials are for, as far as known
     std::chrono::milliseconds connect_timeout{3000};  // for one round among all endpoints
     // With several endpoints: how long a server that owes an answer may say nothing at all. It is pinged at half time.
     std::chrono::milliseconds silence_timeout{4000};
@@ -65,6 +66,7 @@ public:
     RpcResult<std::string> unary(std::string_view method, std::string_view body, const CallOptions& options = {});
 
     // Opens a stream at the first endpoint that accepts a connection. How the server likes it shows in the first read.
+    // Where servers prove themselves, what is written waits until this one has.
     // A stream never moves to another server; if it ends UNAVAILABLE, the next open() or unary() goes to the leader it
     // named, or to the next endpoint.
     RpcResult<Stream> open(std::string_view method, const CallOptions& options = {});

@@ -59,12 +59,23 @@ struct ConnectionCallbacks {
     static int on_frame_received(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
         auto& self = *static_cast<Connection*>(user);
         if (frame->hd.type == NGHTTP2_GOAWAY) self.going_away_ = true;
+        if (frame->hd.type == NGHTTP2_SETTINGS && (frame->hd.flags & NGHTTP2_FLAG_ACK) == 0) {
+            self.greeted_ = true;
+            for (std::size_t i = 0; i < frame->settings.niv; ++i)
+                self.take_setting(static_cast<std::uint16_t>(frame->settings.iv[i].settings_id),
+                                  frame->settings.iv[i].value);
+        }
         if (frame->hd.type != NGHTTP2_HEADERS) return 0;
         auto* stream = stream_of(session, frame->hd.stream_id);
         if (stream == nullptr || !stream->streaming || stream->in_trailers) return 0;
         if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) return 0;  // trailers only: judged at the stream's end
         const auto proven = self.check_proof(*stream, stream->headers.find(auth_reply_key), sha256({}));
-        if (!proven) self.reject(*stream, RpcError{proven.error(), Status::unauthenticated, {}, true});
+        if (!proven) {
+            self.reject(*stream, RpcError{proven.error(), Status::unauthenticated, {}, true});
+            return 0;
+        }
+        stream->proven = true;
+        nghttp2_session_resume_data(session, stream->id);
         return 0;
     }
 
@@ -105,6 +116,7 @@ struct ConnectionCallbacks {
                                 std::uint32_t* flags, nghttp2_data_source* source, void* user) {
         auto& self = *static_cast<Connection*>(user);
         auto& stream = *static_cast<StreamState*>(source->ptr);
+        if (stream.streaming && !stream.proven) return NGHTTP2_ERR_DEFERRED;  // an impostor is told nothing
         std::size_t filled = 0;
         while (filled < room && !stream.outgoing.empty()) {
             auto& message = stream.outgoing.front();
@@ -137,7 +149,8 @@ struct ConnectionCallbacks {
 };
 
 RpcResult<std::shared_ptr<Connection>> Connection::open(const Endpoint& endpoint, const ChannelOptions& options,
-                                                        std::shared_ptr<TlsContext> tls, Clock::time_point deadline) {
+                                                        std::shared_ptr<TlsContext> tls, Clock::time_point deadline,
+                                                        Clock::time_point greeting_deadline) {
     auto failed = [](Error error) {
         return std::unexpected(RpcError{std::move(error), Status::unavailable, {}, false});
     };
@@ -156,9 +169,13 @@ RpcResult<std::shared_ptr<Connection>> Connection::open(const Endpoint& endpoint
         if (const auto begun = connection->tls_->advance(connection->wire_out_); !begun) return failed(begun.error());
         while (!connection->tls_->established() && !connection->failed_)
             if (!connection->pump_until(deadline)) connection->fail("the TLS handshake took too long");
-    } else if (options.endpoints.size() > 1) {
-        connection->await_greeting(deadline);
     }
+    if (options.endpoints.size() > 1)
+        connection->await_greeting(greeting_deadline, Status::unavailable);
+    else if (options.credentials != nullptr)
+        connection->await_greeting(greeting_deadline, Status::deadline_exceeded);
+    if (!connection->failed_ && options.credentials != nullptr && connection->instance_ == 0)
+        connection->fail("it does not say which server it is; is it a Spur daemon of this release?");
     if (connection->failed_)
         return std::unexpected(RpcError{
             {ErrorCode::unavailable, fmt::format("cannot connect to {}: {}", endpoint.text(), connection->failure_)},
@@ -202,7 +219,12 @@ RpcResult<void> Connection::start(const std::shared_ptr<StreamState>& stream, co
                                    field("te", "trailers"),        field("content-type", "application/grpc")};
     // What changes with every call must not push what repeats out of the compression table.
     if (timeout) fields.push_back(field("grpc-timeout", deadline, NGHTTP2_NV_FLAG_NO_INDEX));
-    if (stream->credentials != nullptr) fields.push_back(field(auth_key, stream->credential, NGHTTP2_NV_FLAG_NO_INDEX));
+    if (stream->credentials != nullptr) {
+        fields.push_back(field(auth_key, stream->credential, NGHTTP2_NV_FLAG_NO_INDEX));
+        fields.push_back(field(audience_key, stream->audience));
+        if (!stream->streaming) fields.push_back(field(digest_key, stream->digest, NGHTTP2_NV_FLAG_NO_INDEX));
+    }
+    stream->proven = stream->credentials == nullptr || !stream->credentials->demands_proof();
     for (const auto& [name, value] : metadata) fields.push_back(field(name, value));
 
     nghttp2_data_provider body{};
@@ -296,7 +318,7 @@ void Connection::send_pending() {
 
 void Connection::receive_plain(std::string_view bytes) {
     if (bytes.empty() || failed_) return;
-    if (!tls_ && !greeted_ && bytes.front() == tls_alert) {
+    if (!tls_ && !std::exchange(heard_any_, true) && bytes.front() == tls_alert) {
         failure_status_ = Status::failed_precondition;  // asking again would not help
         return fail("the port speaks TLS; name the authority of its certificate as ca under [tls] in spur.conf");
     }
@@ -317,7 +339,6 @@ void Connection::receive_pending() {
         pinged_ = false;
         if (!tls_) {
             receive_plain({buffer, count});
-            greeted_ = true;
         } else {
             std::string plain;
             const auto opened = tls_->receive({buffer, count}, plain, wire_out_);
@@ -356,10 +377,19 @@ bool Connection::pump_until(Clock::time_point deadline) {
     return true;
 }
 
-void Connection::await_greeting(Clock::time_point deadline) {
+void Connection::await_greeting(Clock::time_point deadline, Status status) {
     pump();
-    while (!greeted_ && !failed_)
-        if (!pump_until(deadline)) fail("it accepts connections but says nothing; does it hang?");
+    while (!greeted_ && !failed_) {
+        if (pump_until(deadline)) continue;
+        failure_status_ = status;
+        fail("it accepts connections but says nothing; does it hang?");
+    }
+}
+
+void Connection::take_setting(std::uint16_t id, std::uint32_t value) {
+    constexpr std::uint64_t low = 0xffffffff;
+    if (id == instance_high_setting) instance_ = (instance_ & low) | std::uint64_t{value} << 32;
+    if (id == instance_low_setting) instance_ = (instance_ & ~low) | value;
 }
 
 void Connection::ping() {

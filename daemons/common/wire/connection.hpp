@@ -30,6 +30,7 @@ struct StreamState {
     std::deque<OutgoingMessage> outgoing;
     std::size_t unsent{0};
     bool half_closed{false};  // no further message will be queued
+    bool proven{false};       // a stream's server has shown who it is, or need not
     std::optional<std::uint64_t>
         acted_upon_from;  // once the socket has taken more bytes than this, the server may have acted
 
@@ -45,7 +46,7 @@ struct StreamState {
     std::string grpc_message;
 
     std::shared_ptr<CredentialSource> credentials;
-    std::string credential;
+    std::string credential, audience, digest;
 
     bool ended{false};
     std::optional<RpcError> error;  // after `ended`; none: OK
@@ -53,8 +54,10 @@ struct StreamState {
 
 class Connection {
 public:
+    // Connected by `deadline`; where the server's first word is waited for, that has come by `greeting_deadline`.
     static RpcResult<std::shared_ptr<Connection>> open(const Endpoint& endpoint, const ChannelOptions& options,
-                                                       std::shared_ptr<TlsContext> tls, Clock::time_point deadline);
+                                                       std::shared_ptr<TlsContext> tls, Clock::time_point deadline,
+                                                       Clock::time_point greeting_deadline);
     Connection(Endpoint endpoint, Fd fd, std::optional<TlsEngine> tls, std::size_t max_message_bytes);
     ~Connection();
     Connection(const Connection&) = delete;
@@ -74,7 +77,8 @@ public:
     bool pump_until(Clock::time_point deadline);
 
     // Waits for the server's first word: the kernel takes connections for a process that hangs, too.
-    void await_greeting(Clock::time_point deadline);
+    // A server that has not spoken by then is given up with `status`.
+    void await_greeting(Clock::time_point deadline, Status status);
     // A server that hangs: expect() begins to count, doubt() pings it at half of `limit` and gives it up at the end.
     void expect() { heard_ = Clock::now(), pinged_ = false; }
     void doubt(std::chrono::milliseconds limit);
@@ -88,12 +92,15 @@ public:
     [[nodiscard]] int fd() const { return failed_ ? -1 : fd_.get(); }
     [[nodiscard]] short events() const;
     [[nodiscard]] const Endpoint& endpoint() const { return endpoint_; }
+    // Of the server's process (Audience::instance), as it said in its greeting; 0: it said none.
+    [[nodiscard]] std::uint64_t server_instance() const { return instance_; }
     void fail(std::string_view why);
 
 private:
     friend struct ConnectionCallbacks;
     [[nodiscard]] bool may_have_acted(const StreamState& stream) const;
     [[nodiscard]] std::uint64_t queued_so_far() const { return sent_before_ + wire_out_.size(); }
+    void take_setting(std::uint16_t id, std::uint32_t value);
     void flush();
     void produce();
     void send_pending();
@@ -116,7 +123,9 @@ private:
     std::uint64_t sent_before_{0};  // wire_out_ before it was last emptied
     std::unordered_map<std::int32_t, std::shared_ptr<StreamState>> streams_;
     Clock::time_point heard_{Clock::now()};
-    bool greeted_{false};
+    bool heard_any_{false};
+    bool greeted_{false};  // by the server's SETTINGS
+    std::uint64_t instance_{0};
     bool pinged_{false};  // since it was last heard
     bool going_away_{false};
     bool failed_{false};

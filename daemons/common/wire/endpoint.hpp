@@ -10,6 +10,7 @@
 
 namespace spur::wire {
 
+inline constexpr std::string_view controller_name = "spurctld";  // as Audience has it; agents go by their node's name
 inline constexpr std::uint16_t controller_port = 6817, agent_port = 6818, accounting_port = 6819, rest_port = 6820;
 
 struct Endpoint {

@@ -27,6 +27,7 @@ struct ServerOptions {
     Endpoint listen{"127.0.0.1", 0};  // port 0: any free one, see RpcServer::port()
     std::optional<TlsOptions> tls;
     std::shared_ptr<Authenticator> authenticator;  // none: every caller is unknown (uid 0xffffffff)
+    std::string cluster, name;                     // for Audience: whom credentials must be for
     unsigned io_threads{1};
 
     std::size_t max_message_bytes{64u << 20};        // of one request or stream message

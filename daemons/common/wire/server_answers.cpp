@@ -140,13 +140,13 @@ void ServerConnection::release_buffered(ServerStream& stream) {
 }
 
 void ServerConnection::open_session(ServerStream& stream) {
-    Caller caller;
-    if (!authenticate(stream, {}, caller)) return;
+    stream.phase = ServerStream::Phase::handled;
+    stream.since = now_;
     auto state = std::make_shared<SessionState>();
     state->route = Route{inbox_, id_, stream.id};
     state->method = stream.path;
     state->peer = peer_;
-    state->caller = std::move(caller);
+    state->caller = stream.caller;
     state->metadata = std::move(stream.metadata);
     state->max_queue = service_.options.max_session_queue_bytes;
     stream.session = state;

@@ -126,7 +126,9 @@ ServerConnection::ServerConnection(Service& service, std::shared_ptr<Inbox> inbo
     const nghttp2_settings_entry settings[] = {
         {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, service.options.max_streams_per_connection},
         {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, stream_window},
-        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, max_header_bytes}};
+        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, max_header_bytes},
+        {instance_high_setting, static_cast<std::uint32_t>(service.audience.instance >> 32)},
+        {instance_low_setting, static_cast<std::uint32_t>(service.audience.instance)}};
     nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings, std::size(settings));
     nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, connection_window);
 }
@@ -159,6 +161,10 @@ void ServerConnection::take_header(ServerStream& stream, std::string_view name, 
         stream.content_type = value;
     else if (name == auth_key)
         stream.credential = value;
+    else if (name == audience_key)
+        stream.audience = value;
+    else if (name == digest_key)
+        stream.digest = find_digest(value);
     else if (name == "grpc-timeout")
         stream.timeout = parse_timeout(value);
     else if (!is_protocol_header(name))
@@ -183,6 +189,7 @@ void ServerConnection::headers_complete(ServerStream& stream) {
                    fmt::format("{} is not served here; is the client newer than this daemon, or the port another "
                                "daemon's?",
                                printable(std::string_view{stream.path}.substr(0, 200)))});
+    if (!authenticate(stream)) return;  // before any of its body is taken
     if (stream.method->stream) open_session(stream);
 }
 
@@ -242,40 +249,51 @@ void ServerConnection::guard(ServerStream& stream, const std::function<void()>& 
               Ending::of({ErrorCode::internal, fmt::format("{} failed inside the daemon: {}", stream.path, *what)}));
 }
 
-bool ServerConnection::authenticate(ServerStream& stream, std::string_view body, Caller& caller) {
-    stream.phase = ServerStream::Phase::handled;
-    stream.since = now_;
+bool ServerConnection::authenticate(ServerStream& stream) {
     Authenticator* authenticator = service_.options.authenticator.get();
     if (authenticator == nullptr) return true;
-    Result<Caller> verified = fail(ErrorCode::internal, "the auth plugin failed");
-    guard(stream, [&] { verified = authenticator->verify(stream.path, sha256(body), stream.credential, *peer_); });
-    if (stream.ending) return false;
-    if (verified) {
-        caller = *std::move(verified);
-        stream.authenticated = true;
-        return true;
+    if (const auto meant = service_.audience.check(stream.audience); !meant) {
+        refuse_credential(stream, meant.error());
+        return false;
     }
+    const Digest body = stream.method->stream ? sha256({}) : stream.digest.value_or(Digest{});
+    Result<Caller> verified = fail(ErrorCode::internal, "the auth plugin failed");
+    guard(stream, [&] {
+        verified = authenticator->verify({stream.path, body, stream.audience}, stream.credential, *peer_);
+    });
+    if (stream.ending) return false;
+    if (!verified) {
+        refuse_credential(stream, verified.error());
+        return false;
+    }
+    stream.caller = *std::move(verified);
+    stream.authenticated = true;
+    return true;
+}
+
+void ServerConnection::refuse_credential(ServerStream& stream, const Error& why) {
     ++service_.refused_credentials;
-    service_.warn(fmt::format("{} from {} refused: {}", stream.path, peer_->address, verified.error().text));
-    Ending refusal = Ending::of(verified.error());
+    service_.warn(fmt::format("{} from {} refused: {}", stream.path, peer_->address, why.text));
+    Ending refusal = Ending::of(why);
     refusal.status = Status::unauthenticated;
     abort(stream, std::move(refusal));
-    return false;
 }
 
 void ServerConnection::dispatch_unary(ServerStream& stream) {
+    stream.phase = ServerStream::Phase::handled;
+    stream.since = now_;
     release_buffered(stream);
     if (stream.messages.size() != 1 || !stream.reader.is_between_messages())
         return end(stream, Ending{Status::invalid_argument, fmt::format("{} takes one message, {} arrived whole",
                                                                         stream.path, stream.messages.size())});
-    Caller caller;
-    if (!authenticate(stream, stream.messages.front(), caller)) return;
+    if (stream.digest && !same_digest(sha256(stream.messages.front()), *stream.digest))
+        return refuse_credential(stream, {ErrorCode::denied, "the body is not the one its credential was made for"});
 
     auto state = std::make_shared<CallState>();
     state->route = Route{inbox_, id_, stream.id};
     state->method = stream.path;
     state->peer = peer_;
-    state->caller = std::move(caller);
+    state->caller = stream.caller;
     state->request = std::move(stream.messages.front());
     state->metadata = std::move(stream.metadata);
     if (stream.timeout) state->deadline = now_ + *stream.timeout;

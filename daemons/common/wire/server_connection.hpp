@@ -28,7 +28,8 @@ struct ServerStream {
     std::int32_t id;
     enum class Phase : std::uint8_t { headers, body, handled } phase{Phase::headers};
 
-    std::string http_method, path, content_type, credential;
+    std::string http_method, path, content_type, credential, audience;
+    std::optional<Digest> digest;  // of its message, as the credential has it
     std::optional<std::chrono::milliseconds> timeout;
     Metadata metadata;
     std::size_t header_bytes{0};
@@ -46,6 +47,7 @@ struct ServerStream {
     std::weak_ptr<CallState> call;
     std::shared_ptr<SessionState> session;
     bool authenticated{false};
+    Caller caller;
 
     std::deque<OutgoingMessage> outgoing;
     bool headers_submitted{false};
@@ -86,7 +88,8 @@ private:
     void dispatch_unary(ServerStream& stream);
     void open_session(ServerStream& stream);
     void deliver(ServerStream& stream);
-    bool authenticate(ServerStream& stream, std::string_view body, Caller& caller);
+    bool authenticate(ServerStream& stream);
+    void refuse_credential(ServerStream& stream, const Error& why);
     // Runs a handler or callback; what it throws ends the stream and nothing else.
     void guard(ServerStream& stream, const std::function<void()>& function);
     std::optional<std::string> caught(std::string_view path, const std::function<void()>& function);

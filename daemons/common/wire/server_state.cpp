@@ -2,12 +2,24 @@
 #include "daemons/common/wire/server_state.hpp"
 
 #include <sys/eventfd.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <stdexcept>
 
 namespace spur::wire {
+namespace {
+
+std::uint64_t random_instance() {
+    std::uint64_t drawn = 0;
+    if (getrandom(&drawn, sizeof drawn, 0) != static_cast<ssize_t>(sizeof drawn))
+        throw std::runtime_error{"the system gave no random bytes"};
+    return drawn | 1;  // 0 means none
+}
+
+}  // namespace
 
 Ending Ending::of(Error error, Metadata trailers) {
     trailers.add(error_key, name_of(error.code));
@@ -77,6 +89,9 @@ CallState::~CallState() {
         Order::Kind::end, {},
         Ending::of({ErrorCode::internal, fmt::format("{}: the daemon dropped the request without an answer", method)}));
 }
+
+Service::Service(ServerOptions chosen)
+    : options(std::move(chosen)), audience{options.cluster, options.name, random_instance()} {}
 
 const Service::Method* Service::find(std::string_view name) const {
     const auto found = methods.find(std::string{name});

@@ -42,9 +42,14 @@ enum class Status : std::uint8_t {
 
 // Names both sides must agree upon.
 inline constexpr std::string_view auth_key = "spur-auth";              // request: the caller's credential
+inline constexpr std::string_view audience_key = "spur-audience";      // request: the server the credential is for
+inline constexpr std::string_view digest_key = "spur-digest";          // request: SHA-256 of its message, hexadecimal
 inline constexpr std::string_view auth_reply_key = "spur-auth-reply";  // reply: the server's proof of itself
 inline constexpr std::string_view leader_key =
     "spur-leader";  // trailer: nothing was changed here, write there (empty: no leader now)
+// Unknown SETTINGS of the server's first frame, the two halves of Audience::instance. Others skip what they do not
+// know.
+inline constexpr std::uint16_t instance_high_setting = 0xf590, instance_low_setting = 0xf591;
 inline constexpr std::string_view error_key = "spur-error";  // trailer: name_of(ErrorCode)
 
 // Header fields beside the call's own: lower-case names, printable ASCII values, in the order they were added.

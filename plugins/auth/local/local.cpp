@@ -91,38 +91,29 @@ bool ReplayCache::first_use(std::string_view nonce, std::int64_t now) {
     return !stale_.contains(key) && fresh_.insert(std::move(key)).second;
 }
 
-Digest Authority::mac(std::string_view method, std::string_view digest, std::string_view head) const {
+Digest Authority::mac(const Request& request, std::string_view head) const {
     HmacSha256 mac{key_.bytes};
-    mac.update(scheme).update({"\0", 1}).update(method).update({"\0", 1}).update(digest).update(head);
+    mac.update(scheme).update({"\0", 1}).update(request.method).update({"\0", 1}).update(request.audience);
+    mac.update({"\0", 1}).update(request.digest).update(head);
     return mac.finish();
 }
 
-std::string Authority::make(std::string_view method, std::string_view digest, const Claim& claim,
-                            std::string_view nonce) const {
+std::string Authority::make(const Request& request, const Claim& claim, std::string_view nonce) const {
     auto head = fmt::format("{}:{}:{}:{}:{}", scheme, claim.uid, claim.gid, claim.time, nonce);
-    const auto sum = to_hex(mac(method, digest, head));
+    const auto sum = to_hex(mac(request, head));
     return head + ":" + sum;
 }
 
-Result<Claim> Authority::verify(std::string_view method, std::string_view digest, std::string_view credential,
-                                std::int64_t now) {
+Result<Claim> Authority::verify(const Request& request, std::string_view credential, std::int64_t now) {
     if (credential.size() > 512) return fail(ErrorCode::denied, "the credential is too long");
     const auto last = credential.rfind(':');
     if (last == std::string_view::npos)
         return fail(ErrorCode::denied, "{}",
                     credential.empty() ? "there is no credential" : "the credential is malformed");
     const auto head = credential.substr(0, last);
-    Digest given{};
-    const auto hex = credential.substr(last + 1);
-    if (hex.size() != 2 * given.size()) return fail(ErrorCode::denied, "the credential is malformed");
-    for (std::size_t i = 0; i < given.size(); ++i) {
-        const auto pair = hex.substr(2 * i, 2);
-        const auto [rest, error] = std::from_chars(pair.data(), pair.data() + 2, given[i], 16);
-        if (error != std::errc{} || rest != pair.data() + 2)
-            return fail(ErrorCode::denied, "the credential is malformed");
-    }
-    // One spelling only: an upper-case digit is a changed credential.
-    if (!same_digest(given, mac(method, digest, head)) || to_hex(given) != hex)
+    const auto given = find_digest(credential.substr(last + 1));
+    if (!given) return fail(ErrorCode::denied, "the credential is malformed");
+    if (!same_digest(*given, mac(request, head)))
         return fail(ErrorCode::denied, "the credential was made with another key or for another request");
     auto rest = head;
     Claim claim;
@@ -141,7 +132,7 @@ Result<Claim> Authority::verify(std::string_view method, std::string_view digest
 }
 
 std::string Authority::answer(std::string_view credential, std::string_view reply_digest) const {
-    return to_hex(mac("answer", reply_digest, credential));
+    return to_hex(mac({"answer", reply_digest, {}}, credential));
 }
 
 bool Authority::is_answer(std::string_view credential, std::string_view reply_digest, std::string_view text) const {

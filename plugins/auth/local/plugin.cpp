@@ -15,6 +15,7 @@ using namespace spur::plugin;
 using spur::local_auth::Authority;
 using spur::local_auth::Claim;
 using spur::local_auth::Key;
+using spur::local_auth::Request;
 
 std::string key_path(const spur_host* host, const spur_config* config) {
     if (const std::string given = option(config, "key_file").text; !given.empty()) return given;
@@ -42,6 +43,11 @@ struct Instance {
 
 std::string_view digest_of(const uint8_t* digest) { return {reinterpret_cast<const char*>(digest), 32}; }
 
+Request request_of(const spur_auth_request* request) {
+    const bool has_audience = SPUR_HAS(spur_auth_request, request, audience);
+    return {view(request->method), digest_of(request->digest), has_audience ? view(request->audience) : ""};
+}
+
 std::string nonce() {
     std::array<std::uint8_t, 16> bytes{};
     if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
@@ -64,17 +70,15 @@ void identify(spur_identity* out, std::uint32_t uid, std::uint32_t gid, std::int
 spur_status make(spur_plugin* self, const spur_auth_request* request, const spur_sink* sink, spur_error* err) {
     return guard(err, [&] {
         const Claim claim{::geteuid(), ::getegid(), static_cast<std::int64_t>(::time(nullptr))};
-        return push(sink, self_cast<Instance>(self).authority.make(view(request->method), digest_of(request->digest),
-                                                                   claim, nonce()));
+        return push(sink, self_cast<Instance>(self).authority.make(request_of(request), claim, nonce()));
     });
 }
 
 spur_status verify(spur_plugin* self, const spur_auth_request* request, spur_str credential, spur_identity* out,
                    spur_error* err) {
     return guard(err, [&] {
-        const auto claim =
-            self_cast<Instance>(self).authority.verify(view(request->method), digest_of(request->digest),
-                                                       view(credential), static_cast<std::int64_t>(::time(nullptr)));
+        const auto claim = self_cast<Instance>(self).authority.verify(request_of(request), view(credential),
+                                                                      static_cast<std::int64_t>(::time(nullptr)));
         if (!claim) return fail(err, SPUR_AUTH_REFUSED, claim.error().text);
         identify(out, claim->uid, claim->gid, claim->time);
         return SPUR_OK;
@@ -99,14 +103,14 @@ spur_status verify_answer(spur_plugin* self, spur_str credential, const uint8_t*
     });
 }
 
-constexpr spur_auth_ops ops{
-    .size = sizeof(spur_auth_ops),
-    .features = SPUR_AUTH_BINDS_REQUEST | SPUR_AUTH_DETECTS_REPLAY | SPUR_AUTH_ANSWERS | SPUR_AUTH_LOCAL_ONLY,
-    .make = make,
-    .verify = verify,
-    .make_answer = make_answer,
-    .verify_answer = verify_answer,
-    .issue = nullptr};
+constexpr spur_auth_ops ops{.size = sizeof(spur_auth_ops),
+                            .features = SPUR_AUTH_BINDS_REQUEST | SPUR_AUTH_BINDS_AUDIENCE | SPUR_AUTH_DETECTS_REPLAY |
+                                        SPUR_AUTH_ANSWERS | SPUR_AUTH_LOCAL_ONLY,
+                            .make = make,
+                            .verify = verify,
+                            .make_answer = make_answer,
+                            .verify_answer = verify_answer,
+                            .issue = nullptr};
 
 const void* query(spur_plugin*, const char* id) { return std::string_view{id} == SPUR_AUTH_IFACE ? &ops : nullptr; }
 

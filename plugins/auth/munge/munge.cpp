@@ -67,11 +67,14 @@ munge_err_t Munged::decode(const std::string& credential, Decoded& out) const {
     return status;
 }
 
-std::string bound(std::string_view purpose, std::string_view what, const std::uint8_t* digest) {
+std::string bound(std::string_view purpose, std::string_view what, std::string_view audience,
+                  const std::uint8_t* digest) {
     const auto sum = Sha256{}
                          .update(purpose)
                          .update({"\0", 1})
                          .update(what)
+                         .update({"\0", 1})
+                         .update(audience)
                          .update({"\0", 1})
                          .update({reinterpret_cast<const char*>(digest), 32})
                          .finish();

@@ -48,8 +48,9 @@ private:
     int ttl_s_;
 };
 
-// The payload that ties a credential to one request, or to the answer to one.
-std::string bound(std::string_view purpose, std::string_view what, const std::uint8_t* digest);
+// The payload that ties a credential to one request and whom it is for, or to the answer to one.
+std::string bound(std::string_view purpose, std::string_view what, std::string_view audience,
+                  const std::uint8_t* digest);
 
 // munged ignores what follows its closing colon and the bits of base64 that carry nothing: several texts would be the
 // same credential. Only the one that munged itself writes is taken.

@@ -37,39 +37,39 @@ spur_status check(const Instance& self, spur_str credential, const std::string& 
     return SPUR_OK;
 }
 
+std::string bound_to(const spur_auth_request* request) {
+    const bool has_audience = SPUR_HAS(spur_auth_request, request, audience);
+    return bound("request", view(request->method), has_audience ? view(request->audience) : "", request->digest);
+}
+
 spur_status make(spur_plugin* self, const spur_auth_request* request, const spur_sink* sink, spur_error* err) {
-    return guard(err, [&] {
-        return push(sink,
-                    self_cast<Instance>(self).munged.encode(bound("request", view(request->method), request->digest)));
-    });
+    return guard(err, [&] { return push(sink, self_cast<Instance>(self).munged.encode(bound_to(request))); });
 }
 spur_status verify(spur_plugin* self, const spur_auth_request* request, spur_str credential, spur_identity* out,
                    spur_error* err) {
-    return guard(err, [&] {
-        return check(self_cast<Instance>(self), credential, bound("request", view(request->method), request->digest),
-                     out, err);
-    });
+    return guard(err, [&] { return check(self_cast<Instance>(self), credential, bound_to(request), out, err); });
 }
 spur_status make_answer(spur_plugin* self, spur_str credential, const uint8_t* digest, const spur_sink* sink,
                         spur_error* err) {
     return guard(err, [&] {
-        return push(sink, self_cast<Instance>(self).munged.encode(bound("answer", view(credential), digest)));
+        return push(sink, self_cast<Instance>(self).munged.encode(bound("answer", view(credential), {}, digest)));
     });
 }
 spur_status verify_answer(spur_plugin* self, spur_str credential, const uint8_t* digest, spur_str answer,
                           spur_identity* out, spur_error* err) {
     return guard(err, [&] {
-        return check(self_cast<Instance>(self), answer, bound("answer", view(credential), digest), out, err);
+        return check(self_cast<Instance>(self), answer, bound("answer", view(credential), {}, digest), out, err);
     });
 }
 
-constexpr spur_auth_ops ops{.size = sizeof(spur_auth_ops),
-                            .features = SPUR_AUTH_BINDS_REQUEST | SPUR_AUTH_DETECTS_REPLAY | SPUR_AUTH_ANSWERS,
-                            .make = make,
-                            .verify = verify,
-                            .make_answer = make_answer,
-                            .verify_answer = verify_answer,
-                            .issue = nullptr};
+constexpr spur_auth_ops ops{
+    .size = sizeof(spur_auth_ops),
+    .features = SPUR_AUTH_BINDS_REQUEST | SPUR_AUTH_BINDS_AUDIENCE | SPUR_AUTH_DETECTS_REPLAY | SPUR_AUTH_ANSWERS,
+    .make = make,
+    .verify = verify,
+    .make_answer = make_answer,
+    .verify_answer = verify_answer,
+    .issue = nullptr};
 
 const void* query(spur_plugin*, const char* id) { return std::string_view{id} == SPUR_AUTH_IFACE ? &ops : nullptr; }
 

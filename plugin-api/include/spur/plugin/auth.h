@@ -3,10 +3,12 @@
  * Every RPC carries a credential made by make() in the client and checked by verify() in the server; the caller's uid comes from
  * there and nowhere else. A credential is printable ASCII without spaces (it travels in a header). Where the mechanism can, it
  * binds what is being asked: the method and the SHA-256 of the request body, so that a credential taken from one request is
- * worth nothing for another. The server proves itself by an answer bound to the client's credential.
+ * worth nothing for another; and whom it is asked of, so that one taken at one server is worth nothing at another. The server
+ * proves itself by an answer bound to the client's credential.
  *
  * Laws, checked by spur-plugin-check: what make() made, verify() accepts once; a changed bit anywhere is refused; another method
- * or body is refused with SPUR_AUTH_BINDS_REQUEST; a second use is refused with SPUR_AUTH_DETECTS_REPLAY. */
+ * or body is refused with SPUR_AUTH_BINDS_REQUEST; another audience with SPUR_AUTH_BINDS_AUDIENCE; a second use is refused with
+ * SPUR_AUTH_DETECTS_REPLAY. */
 #ifndef SPUR_PLUGIN_AUTH_H
 #define SPUR_PLUGIN_AUTH_H
 
@@ -26,6 +28,7 @@ extern "C" {
 #define SPUR_AUTH_ANSWERS (1u << 2)  /* make_answer/verify_answer work */
 #define SPUR_AUTH_LOCAL_ONLY (1u << 3) /* daemons bind to loopback unless told otherwise */
 #define SPUR_AUTH_ISSUES (1u << 4)   /* issue() works */
+#define SPUR_AUTH_BINDS_AUDIENCE (1u << 5) /* since 1.1 */
 
 /* What is being asked. */
 typedef struct spur_auth_request {
@@ -35,6 +38,8 @@ typedef struct spur_auth_request {
     uint8_t digest[32];     /* SHA-256 of the body */
     spur_str peer;          /* verify: where it came from, for the log; "" if unknown */
     spur_str token;         /* make: a token the user brought (SPUR_JWT, SLURM_JWT); "" */
+    /* ---- 1.1 ---- absent in older hosts: nothing to bind */
+    spur_str audience;      /* the server it is for, "cluster/server/instance"; opaque here: the host judges it */
 } spur_auth_request;
 
 typedef struct spur_identity {

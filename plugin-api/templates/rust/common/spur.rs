@@ -548,6 +548,7 @@ pub struct spur_auth_request {
     pub digest: [u8; 32],
     pub peer: spur_str,
     pub token: spur_str,
+    pub audience: spur_str,
 }
 
 #[repr(C)]
@@ -1037,6 +1038,7 @@ pub const SPUR_AUTH_DETECTS_REPLAY: u32 = 2;
 pub const SPUR_AUTH_ANSWERS: u32 = 4;
 pub const SPUR_AUTH_LOCAL_ONLY: u32 = 8;
 pub const SPUR_AUTH_ISSUES: u32 = 16;
+pub const SPUR_AUTH_BINDS_AUDIENCE: u32 = 32;
 pub const SPUR_CGROUP_IFACE: &[u8] = b"spur.cgroup/1\0";
 pub const SPUR_CGROUP_CONTAINS: u32 = 1;
 pub const SPUR_CGROUP_FREEZES: u32 = 2;
@@ -1143,7 +1145,7 @@ const _: () = assert!(std::mem::size_of::<spur_condition>() == 32);
 const _: () = assert!(std::mem::size_of::<spur_query>() == 56);
 const _: () = assert!(std::mem::size_of::<spur_row_sink>() == 24);
 const _: () = assert!(std::mem::size_of::<spur_accounting_ops>() == 56);
-const _: () = assert!(std::mem::size_of::<spur_auth_request>() == 88);
+const _: () = assert!(std::mem::size_of::<spur_auth_request>() == 104);
 const _: () = assert!(std::mem::size_of::<spur_identity>() == 128);
 const _: () = assert!(std::mem::size_of::<spur_auth_ops>() == 48);
 const _: () = assert!(std::mem::size_of::<spur_cgroup_scope>() == 24);
@@ -1504,6 +1506,7 @@ mod layout {
         same!(spur_auth_request, digest, 24);
         same!(spur_auth_request, peer, 56);
         same!(spur_auth_request, token, 72);
+        same!(spur_auth_request, audience, 88);
         same!(spur_identity, size, 0);
         same!(spur_identity, uid, 4);
         same!(spur_identity, gid, 8);

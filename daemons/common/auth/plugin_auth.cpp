@@ -19,6 +19,14 @@ spur_auth_request to_plugin(const wire::CredentialRequest& asked, std::string_vi
     return request;
 }
 
+// Nobody, until the plugin says who.
+spur_identity nobody() {
+    spur_identity identity{};
+    identity.size = sizeof(identity);
+    identity.uid = identity.gid = SPUR_NONE;
+    return identity;
+}
+
 bool answers(const Bound<AuthAxis>& auth) {
     const auto pinned = auth.pin();
     return pinned && (pinned.ops().features & SPUR_AUTH_ANSWERS) != 0;
@@ -35,13 +43,15 @@ spur_error empty_error() {
 Result<wire::Caller> PluginAuthenticator::verify(const wire::CredentialRequest& asked, std::string_view credential,
                                                  const wire::Peer& peer) {
     const auto request = to_plugin(asked, peer.address);
-    spur_identity identity{};
-    identity.size = sizeof(identity);
+    auto identity = nobody();
     auto error = empty_error();
     SPUR_TRY(const auto verdict,
              auth_.call(&spur_auth_ops::verify, &request, plugin::str(credential), &identity, &error));
     if (verdict != SPUR_OK)
         return fail(ErrorCode::denied, "{}", error.text[0] != '\0' ? error.text : "the credential was refused");
+    if (identity.uid == SPUR_NONE)
+        return fail(ErrorCode::denied, "{} accepted the credential and did not say whose it is; mend the plugin",
+                    auth_.type());
     identity.user[sizeof(identity.user) - 1] = '\0';
     return wire::Caller{identity.uid, identity.gid, identity.user};
 }
@@ -65,8 +75,7 @@ bool PluginCredentials::demands_proof() const { return answers(auth_); }
 
 Result<void> PluginCredentials::verify_reply(std::string_view, std::string_view credential, const Digest& reply,
                                              std::string_view proof) {
-    spur_identity identity{};
-    identity.size = sizeof(identity);
+    auto identity = nobody();
     auto error = empty_error();
     SPUR_TRY(const auto verdict, auth_.call(&spur_auth_ops::verify_answer, plugin::str(credential), reply.data(),
                                             plugin::str(proof), &identity, &error));

@@ -1,4 +1,5 @@
 // Plugins of other axes, good for being there.
+#include <spur/plugin/auth.h>
 #include <spur/plugin/gpu.h>
 #include <spur/plugin/state.h>
 #include <spur/plugin/plugin.hpp>
@@ -19,6 +20,24 @@ spur_status bind(spur_plugin*, const std::uint32_t*, std::uint32_t, const spur_g
     return SPUR_OK;
 }
 constexpr spur_gpu_ops ops{.size = sizeof(spur_gpu_ops), .reserved = 0, .scan = scan, .bind = bind};
+#elif defined(STUB_AUTH)  // accepts everything, and never says whose it is
+#define STUB_IFACE SPUR_AUTH_IFACE
+constexpr spur_auth_ops ops{
+    .size = sizeof(spur_auth_ops),
+    .features = SPUR_AUTH_ANSWERS,
+    .make = [](spur_plugin*, const spur_auth_request*, const spur_sink* sink, spur_error*) -> spur_status {
+        return push(sink, "anything");
+    },
+    .verify = [](spur_plugin*, const spur_auth_request*, spur_str, spur_identity*, spur_error*) -> spur_status {
+        return SPUR_OK;
+    },
+    .make_answer = [](spur_plugin*, spur_str, const std::uint8_t*, const spur_sink* sink, spur_error*) -> spur_status {
+        return push(sink, "anything");
+    },
+    .verify_answer = [](spur_plugin*, spur_str, const std::uint8_t*, spur_str, spur_identity*,
+                        spur_error*) -> spur_status { return SPUR_OK; },
+    .issue = nullptr,
+};
 #else
 #define STUB_IFACE SPUR_STATE_IFACE
 constexpr spur_state_ops ops{

@@ -146,14 +146,29 @@ struct Piece {
         for (const auto& span : spans) total += span.high - span.low + 1;
         return total;
     }
-    std::string number(std::size_t index) const {
-        for (const auto& span : spans) {
-            const auto count = span.high - span.low + 1;
-            if (index < count) return fmt::format("{:0{}}", span.low + index, span.width);
-            index -= count;
-        }
-        return {};
+};
+
+// Steps through a piece's numbers and begins again after the last.
+class Wheel {
+public:
+    explicit Wheel(const Piece& piece) : piece_{&piece} {}
+    void append_to(std::string& name) const {
+        const auto& span = piece_->spans[span_];
+        name.append(piece_->text);
+        fmt::format_to(std::back_inserter(name), "{:0{}}", span.low + past_, span.width);
     }
+    bool turn() {  // false: it has been all round
+        if (piece_->spans[span_].low + ++past_ <= piece_->spans[span_].high) return true;
+        past_ = 0;
+        if (++span_ < piece_->spans.size()) return true;
+        span_ = 0;
+        return false;
+    }
+
+private:
+    const Piece* piece_;
+    std::size_t span_{};
+    std::uint64_t past_{};
 };
 
 Result<Span> parse_span(std::string_view text, std::string_view token) {
@@ -200,14 +215,12 @@ Result<std::vector<Piece>> parse_pieces(std::string_view token) {
 // The names of n[1-2]-[1-2]-[1-2] come in Slurm's order: the last bracket turns fastest, then the first, the second...
 template <class Visit>
 void for_each_prefix(std::span<const Piece> outer, const Visit& visit) {
-    std::vector<std::size_t> turn(outer.size());
+    std::vector<Wheel> wheels(outer.begin(), outer.end());
     for (;;) {
         std::string prefix;
-        for (std::size_t i = 0; i < outer.size(); ++i) prefix.append(outer[i].text).append(outer[i].number(turn[i]));
+        for (const auto& wheel : wheels) wheel.append_to(prefix);
         visit(prefix);
-        std::size_t wheel = 0;
-        while (wheel < outer.size() && ++turn[wheel] == outer[wheel].size()) turn[wheel++] = 0;
-        if (wheel == outer.size()) return;
+        if (std::ranges::none_of(wheels, [](Wheel& wheel) { return wheel.turn(); })) return;
     }
 }
 
@@ -255,16 +268,15 @@ std::string HostRange::name(std::size_t index) const {
 
 // ---- lists ---------------------------------------------------------------------------------------------------------
 
-Result<HostList> HostList::parse(std::string_view text) {
+Result<HostList> HostList::parse(std::string_view text, std::size_t most) {
     HostList list;
     for (auto token = next_token(text); !token.empty(); token = next_token(text)) {
         SPUR_TRY(const auto pieces, parse_pieces(token));
         std::size_t count = 1;
         for (const auto& piece : pieces) {
             if (!piece.spans.empty()) count *= piece.size();
-            if (list.size_ + count > max_hosts_in_list)
-                return fail(ErrorCode::limit, "{} makes a list of more than {} hosts", quoted(token),
-                            max_hosts_in_list);
+            if (list.size_ + count > most)
+                return fail(ErrorCode::limit, "{} makes a list of more than {} hosts", quoted(token), most);
         }
         for_each_range(pieces, [&](HostRange range) { list.push_range(std::move(range)); });
     }
@@ -385,8 +397,8 @@ HostSet::HostSet(const HostList& list) {
     *this = HostSet{united(std::move(runs))};
 }
 
-Result<HostSet> HostSet::parse(std::string_view text) {
-    SPUR_TRY(const auto list, HostList::parse(text));
+Result<HostSet> HostSet::parse(std::string_view text, std::size_t most) {
+    SPUR_TRY(const auto list, HostList::parse(text, most));
     return HostSet{list};
 }
 

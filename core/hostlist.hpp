@@ -37,8 +37,9 @@ class HostList {
 public:
     HostList() = default;
 
-    // "n[1-3],login" or "n1 n2"; an empty text is an empty list. Errors name the part that is wrong.
-    static Result<HostList> parse(std::string_view text);
+    // "n[1-3],login" or "n1 n2"; an empty text is an empty list. Errors name the part that is wrong. More than `most`
+    // hosts are refused before they are made.
+    static Result<HostList> parse(std::string_view text, std::size_t most = max_hosts_in_list);
     static HostList of(std::span<const std::string> names);  // each taken as it is: brackets mean nothing
 
     void push_back(std::string_view name);  // one literal name
@@ -68,7 +69,7 @@ class HostSet {
 public:
     HostSet() = default;
     explicit HostSet(const HostList& list);
-    static Result<HostSet> parse(std::string_view text);
+    static Result<HostSet> parse(std::string_view text, std::size_t most = max_hosts_in_list);
     static HostSet of(std::span<const std::string> names);
 
     std::size_t size() const { return size_; }

@@ -54,6 +54,17 @@ TEST(T28ArraySpec, LongListsAreElidedAsSqueueElidesThem) {
     EXPECT_EQ(spec.elided(0), "0-3,5%2");
 }
 
+TEST(T28ArraySpec, AShortTextNeverMakesALongList) {
+    std::string text = "0-3999999";
+    while (text.size() < 60'000) text += ",0-3999999";
+    EXPECT_EQ(ArraySpec::parse(text, 4'000'001)->tasks.runs().size(), 1U);
+    EXPECT_FALSE(ArraySpec::parse("0-3999999:2,0-3999999:3", 4'000'001));
+    EXPECT_EQ(ArraySpec::parse("0-999:2,0-999:3")->tasks.size(), 667U) << "small ones are listed";
+    EXPECT_EQ(ArraySpec::parse("0-3999998:2,7,11-15", 4'000'001)->tasks.size(), 2'000'004U) << "no steps are mixed";
+    EXPECT_EQ(ArraySpec::parse_accepted("0-99999:2,0-99999:3", 100'001)->tasks.size(), 66'667U)
+        << "what a log holds was taken once";
+}
+
 TEST(T28ArraySpec, WhatIsNoArrayIsRefusedWithTheReason) {
     EXPECT_EQ(shown("3-1"), "Invalid job array specification \"3-1\": \"3-1\" runs backwards");
     EXPECT_EQ(shown("1-5:0"), "Invalid job array specification \"1-5:0\": \"1-5:0\" has a step of 0");

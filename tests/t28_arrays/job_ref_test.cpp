@@ -38,6 +38,28 @@ TEST(T28JobRef, WhatIsNoIdIsRefused) {
         EXPECT_TRUE(round_trip(text).starts_with("Invalid job id: ")) << text;
 }
 
+std::string repeated(std::string_view part, std::size_t times) {
+    std::string text{part};
+    for (std::size_t i = 1; i < times; ++i) text.append(1, ',').append(part);
+    return text;
+}
+
+// Each of these would take minutes if it cost what it says rather than what it is.
+TEST(T28JobRef, WhatATextCostsIsItsLength) {
+    const auto wide = JobRef::parse("1_[" + repeated("0-4000000", 6'000) + "]");
+    ASSERT_TRUE(wide) << wide.error().text;
+    EXPECT_EQ(wide->tasks.runs().size(), 1U);
+    const auto even = JobRef::parse("1_[" + repeated("0-4000000:2", 5'000) + "]");
+    ASSERT_TRUE(even) << even.error().text;
+    EXPECT_EQ(even->tasks.size(), 2'000'001U);
+    EXPECT_TRUE(even->tasks.intersects(wide->tasks));
+    EXPECT_EQ((even->tasks & wide->tasks).runs().size(), 1U);
+    const auto mixed = JobRef::parse("1_[0-4000000:2,0-4000000:3]");
+    ASSERT_FALSE(mixed);
+    EXPECT_NE(mixed.error().text.find("overlap with different steps"), std::string::npos);
+    EXPECT_FALSE(JobRef::parse("1_[" + repeated("7", 40'000) + "]")) << "longer than any list needs to be";
+}
+
 TEST(T28JobRef, ListsSplitOutsideBrackets) {
     const auto refs = parse_job_refs("12,13_[1-3,5],14.0,").value();
     ASSERT_EQ(refs.size(), 3U);

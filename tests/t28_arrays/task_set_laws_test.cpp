@@ -57,6 +57,46 @@ RC_GTEST_PROP(T28TaskSetLaws, CombiningIsThatOfSets, ()) {
     RC_ASSERT(ids_of(tasks_of(a) - tasks_of(b)) == only_a);
 }
 
+struct Piece {
+    std::uint32_t first, last, step;
+};
+rc::Gen<std::vector<Piece>> some_pieces() {
+    return rc::gen::container<std::vector<Piece>>(rc::gen::map(
+        rc::gen::tuple(rc::gen::inRange<std::uint32_t>(0, 60), rc::gen::inRange<std::uint32_t>(0, 40),
+                       rc::gen::inRange<std::uint32_t>(1, 9)),
+        [](const auto& made) {
+            const auto [first, length, step] = made;
+            return Piece{first, first + length, step};
+        }));
+}
+
+RC_GTEST_PROP(T28TaskSetLaws, RangesThatOverlapAreTheirUnion, ()) {
+    const auto pieces = *rc::gen::nonEmpty(some_pieces());
+    Ids wanted;
+    std::string text;
+    for (const auto& [first, last, step] : pieces) {
+        for (auto id = first; id <= last; id += step) wanted.insert(id);
+        text += fmt::format("{}{}-{}:{}", text.empty() ? "" : ",", first, last, step);
+    }
+    RC_ASSERT(ids_of(ArraySpec::parse(text).value().tasks) == wanted);
+}
+
+RC_GTEST_PROP(T28TaskSetLaws, CommonMembersAreFoundWithoutCounting, ()) {
+    const auto make = [](const std::vector<Piece>& pieces) {
+        std::vector<TaskSet::Run> runs;
+        for (const auto& [first, last, step] : pieces)
+            runs.push_back(TaskSet::range(first, last, step).runs().front());
+        return TaskSet::united(runs, 100'000).value();
+    };
+    const auto a = make(*rc::gen::nonEmpty(some_pieces()));
+    const auto b = make(*rc::gen::nonEmpty(some_pieces()));
+    Ids both;
+    const auto of_a = ids_of(a), of_b = ids_of(b);
+    std::ranges::set_intersection(of_a, of_b, std::inserter(both, both.end()));
+    RC_ASSERT(ids_of(a & b) == both);
+    RC_ASSERT(a.intersects(b) == !both.empty());
+}
+
 RC_GTEST_PROP(T28TaskSetLaws, WhatIsPrintedReadsBackTheSame, ()) {
     const auto ids = *rc::gen::nonEmpty(some_ids());
     ArraySpec spec{tasks_of(ids), *rc::gen::inRange<std::uint32_t>(0, 100)};

@@ -24,6 +24,17 @@ std::string sorted(std::string_view text) {
     return list ? list->sorted().str() : list.error().text;
 }
 
+TEST(T51Hostlist, ManyPartsInABracketCostNoMoreThanTheirHosts) {
+    std::string text = "a[1";
+    for (int i = 2; i <= 120'000; ++i) text += fmt::format(",{}", i);
+    const auto list = HostList::parse(text + "]b[0-1]");
+    ASSERT_TRUE(list) << list.error().text;
+    EXPECT_EQ(list->size(), 240'000U);
+    EXPECT_FALSE(HostList::parse("a[1-1000]b[1-1000]c[1-1000]"));
+    EXPECT_FALSE(HostList::parse("n[1-100]", 99));
+    EXPECT_TRUE(HostList::parse("n[1-100]", 100));
+}
+
 TEST(T51Hostlist, RangesExpandInOrder) {
     EXPECT_EQ(names("n[1-3,7]"), "n1 n2 n3 n7");
     EXPECT_EQ(names("n[3,1-2]"), "n3 n1 n2");

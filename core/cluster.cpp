@@ -109,6 +109,11 @@ Result<std::vector<JobId>> Cluster::resolve(const JobRef& ref) const {
     return ids;
 }
 
+std::uint64_t Cluster::stored_bytes(Uid owner) const {
+    const auto texts = index_->long_texts.find(owner);
+    return blobs_.bytes_of(owner) + (texts == index_->long_texts.end() ? 0 : texts->second);
+}
+
 bool Cluster::may_change(const Actor& actor, const Job& job) const {
     if (actor.is_operator() || actor.uid == job.spec->uid) return true;
     if (actor.name.empty()) return false;

@@ -132,6 +132,8 @@ public:
     LimitHit limit_hit(const Job& job, const TresList& would_use) const;  // the same with its numbers
     // The longest time limit its association and QOS let this request have; what a user who named none gets at most.
     std::optional<std::uint32_t> longest_wall(const JobSpec& spec) const;
+    // What the jobs of one user keep here: scripts and environments once each, and texts beyond the ordinary.
+    std::uint64_t stored_bytes(Uid owner) const;
     // May `actor` change this job? Slurm's rule: the owner, operators, the account's coordinators.
     bool may_change(const Actor& actor, const Job& job) const;
     // Would the reservation let this job in?

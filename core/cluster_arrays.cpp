@@ -34,8 +34,8 @@ Job& ClusterOps::split_task(Job& record, std::uint32_t task) {
     part.array_task = task;
     part.array_pending = nullptr;
     part.array_limit = 0;
-    c.blobs_.add(part.spec->script);
-    c.blobs_.add(part.spec->environment);
+    c.blobs_.add(part.spec->script, part.spec->uid);
+    c.blobs_.add(part.spec->environment, part.spec->uid);
     {
         Change change{*this, record};
         record.array_pending = without(std::move(record.array_pending), task);

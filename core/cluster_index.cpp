@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/cluster_ops.hpp"
+#include "core/request_limits.hpp"
 #include "core/signal.hpp"
 
 namespace spur {
@@ -133,7 +134,20 @@ void ClusterOps::index_job(Job& job) {
         for (const auto share : job.open_shares) index.jobs_on[job.allocation->shares[share].node.value].insert(job.id);
     for (const auto& share : job.leaving) index.jobs_on[share.node.value].insert(job.id);
     index.task_total += job.task_count();
+    count_texts(job, true);
     set_due(job);
+}
+
+// A user's jobs may keep so much in the state; ordinary texts are free. Tasks share the texts of their array.
+void ClusterOps::count_texts(const Job& job, bool is_new) {
+    if (job.array_job && job.array_job != job.id) return;
+    const auto bytes = text_bytes(*job.spec);
+    if (bytes <= request_limit::free_text_bytes) return;
+    auto& all = index().long_texts;
+    const auto place = all.try_emplace(job.spec->uid).first;
+    const auto counted = bytes - request_limit::free_text_bytes;
+    place->second = is_new ? place->second + counted : place->second - std::min<std::uint64_t>(place->second, counted);
+    if (place->second == 0) all.erase(place);
 }
 
 Job& ClusterOps::add_job(Job fresh) {
@@ -155,6 +169,7 @@ void ClusterOps::forget(JobId id) {
         index.due_of.erase(place);
     }
     index.task_total -= old->task_count();
+    count_texts(*old, false);
     if (old->het_job) set_listed(index.components, old->het_job, id, false);
     if (old->array_job) {
         auto& tasks = index.tasks[old->array_job];
@@ -167,8 +182,8 @@ void ClusterOps::forget(JobId id) {
         }
     }
     c.steps_.erase(c.steps_.lower_bound({id, {0}}), c.steps_.upper_bound({id, {UINT32_MAX}}));
-    c.blobs_.drop(old->spec->script);
-    c.blobs_.drop(old->spec->environment);
+    c.blobs_.drop(old->spec->script, old->spec->uid);
+    c.blobs_.drop(old->spec->environment, old->spec->uid);
     c.jobs_.erase(id);
     events.push_back(JobForgotten{id});
 }

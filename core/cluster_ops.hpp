@@ -37,6 +37,7 @@ struct Cluster::Indexes {
     std::map<std::pair<Text, Uid>, Usage> qos_users;                     // of a QOS, per user
     std::map<std::pair<Text, Text>, Usage> qos_accounts;                 // of a QOS, per account
     std::set<JobId> put_aside;   // suspended for others; they go on by themselves
+    std::unordered_map<Uid, std::uint64_t> long_texts;  // bytes of one user's jobs, beyond what every job may have
     std::uint64_t task_total{};  // jobs held in memory, array tasks counted one by one
 };
 
@@ -131,12 +132,14 @@ struct ClusterOps {
     void index_job(Job& job);
     void set_due(const Job& job);
     void index_waiting(const Job& job, bool waits);
+    void count_texts(const Job& job, bool is_new);
     std::uint32_t new_job_id();
     bool is_id_used(JobId id) const;
 
     // ---- submitting (cluster_submit.cpp)
     Result<Job> make_job(JobSpec spec, const Actor& actor) const;
     void enqueue(Job job);
+    Result<void> check_stored(const std::vector<Job>& jobs, const Actor& actor) const;
 
     // ---- starting (cluster_start.cpp)
     Result<StartPlan> plan_start(const Placement& part);
@@ -209,8 +212,12 @@ struct ClusterOps {
     Result<void> check_submit_limits(const JobSpec& spec, AssociationId association, std::uint32_t tasks) const;
 
     // ---- changing (cluster_update.cpp)
-    Result<void> check_update(const Job& job, const UpdateJob& cmd) const;
+    Result<void> check_update(const Job& job, const UpdateJob& cmd);
     Result<void> check_rights(const Job& job, const UpdateJob& cmd) const;
+    // The request as the update leaves it, or why it may not be so.
+    Result<JobSpec> changed_request(const Job& job, const UpdateJob& cmd) const;
+    Result<void> check_new_place(const Job& job, const JobSpec& changed);
+    Result<void> check_growth(const JobSpec& changed, const JobSpec& old) const;
     Result<void> check_shrink(const Job& job, const std::vector<NodeId>& keep) const;
     Result<void> check_no_circle(const Job& job, const Text& dependency) const;
     static JobChanges only_array_limit(const JobChanges& changes);

@@ -3,6 +3,7 @@
 
 #include "core/cluster_ops.hpp"
 #include "core/fields.hpp"
+#include "core/request_limits.hpp"
 #include "core/validate.hpp"
 
 namespace spur {
@@ -50,7 +51,7 @@ Result<Job> ClusterOps::make_job(JobSpec spec, const Actor& actor) const {
         job.dependencies = *std::move(list);
     }
     if (!spec.array.empty()) {
-        auto array = ArraySpec::parse(spec.array, c.policies_.max_array_size);
+        auto array = ArraySpec::parse_accepted(spec.array, c.policies_.max_array_size);
         if (!array) return fail(ErrorCode::invalid, "{}", refusal::invalid_array);
         job.array_pending = std::make_shared<TaskSet>(std::move(array->tasks));
         job.array_limit = array->max_running;
@@ -78,13 +79,13 @@ void ClusterOps::enqueue(Job job) {
     auto& remembered = index().last_spec[job.spec->uid];
     if (remembered && *remembered == *job.spec) {
         job.spec = remembered;
-        c.blobs_.add(job.spec->script);
-        c.blobs_.add(job.spec->environment);
+        c.blobs_.add(job.spec->script, job.spec->uid);
+        c.blobs_.add(job.spec->environment, job.spec->uid);
     } else {
         auto spec = std::const_pointer_cast<JobSpec>(job.spec);  // make_job's, and nobody else's yet
         if (remembered) share_texts(*spec, *remembered);
-        spec->script = c.blobs_.add(spec->script);
-        spec->environment = c.blobs_.add(spec->environment);
+        spec->script = c.blobs_.add(spec->script, spec->uid);
+        spec->environment = c.blobs_.add(spec->environment, spec->uid);
         job.spec = remembered = std::move(spec);
     }
     for (auto& entry : job.dependencies.entries)
@@ -102,6 +103,28 @@ void ClusterOps::enqueue(Job job) {
         settle_dependencies(queued);
     }
     refresh(queued);
+}
+
+// Would `jobs` make their owner keep more in the state than one user may? Scripts and environments count once.
+Result<void> ClusterOps::check_stored(const std::vector<Job>& jobs, const Actor& actor) const {
+    const auto most = c.policies_.max_stored_per_user_mib << 20;
+    if (most == 0 || actor.is_operator()) return {};
+    const auto uid = jobs.front().spec->uid;
+    std::uint64_t total = c.stored_bytes(uid);
+    for (const auto& job : jobs) {
+        total += job.spec->script.size() + job.spec->environment.size();
+        total += std::max(text_bytes(*job.spec), request_limit::free_text_bytes) - request_limit::free_text_bytes;
+    }
+    if (total <= most) return {};
+    for (const auto& job : jobs)
+        for (const auto* blob : {&job.spec->script, &job.spec->environment})
+            if (c.blobs_.has(*blob, uid)) total -= blob->size();
+    if (total <= most) return {};
+    return fail(
+        ErrorCode::limit,
+        "{}\nThe scripts, environments and long texts of your jobs would take {} MiB, at most {} are kept for one "
+        "user (max_stored_per_user); wait until some of your jobs have ended, or send less with each",
+        refusal::policy, (total >> 20) + 1, c.policies_.max_stored_per_user_mib);
 }
 
 Result<void> ClusterOps::on(const SubmitJob& cmd) {
@@ -122,6 +145,7 @@ Result<void> ClusterOps::on(const SubmitJob& cmd) {
     if (heterogeneous && std::ranges::any_of(jobs, [](const Job& job) { return job.array_pending != nullptr; }))
         return fail(ErrorCode::invalid, "{}", refusal::invalid_array);
     if (index().task_total + tasks > c.policies_.max_job_count) return fail(ErrorCode::limit, "{}", refusal::no_record);
+    SPUR_CHECK(check_stored(jobs, cmd.actor));
 
     for (std::uint32_t i = 0; i < jobs.size(); ++i) jobs[i].id = JobId{new_job_id()};
     for (std::uint32_t i = 0; i < jobs.size(); ++i) {

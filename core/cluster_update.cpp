@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/cluster_ops.hpp"
+#include "core/request_limits.hpp"
 #include "core/validate.hpp"
 
 namespace spur {
@@ -133,7 +134,28 @@ Result<void> ClusterOps::check_rights(const Job& job, const UpdateJob& cmd) cons
     return {};
 }
 
-Result<void> ClusterOps::check_update(const Job& job, const UpdateJob& cmd) const {
+// What an owner may not submit he may not get by changing it either.
+Result<JobSpec> ClusterOps::changed_request(const Job& job, const UpdateJob& cmd) const {
+    auto spec = changed_spec(*job.spec, cmd.changes);
+    if (!cmd.recheck || spec == *job.spec) return spec;
+    SPUR_CHECK(check_size(spec));
+    if (cmd.actor.is_operator() || !job.is_pending()) return spec;
+    return revalidate(c, std::move(spec), *job.spec, cmd.actor, at, cmd.owner_groups);
+}
+
+// Limits are those of a job submitted there now, which is not counted where it was.
+Result<void> ClusterOps::check_new_place(const Job& job, const JobSpec& changed) {
+    const auto& old = *job.spec;
+    if (changed.account == old.account && changed.qos == old.qos && changed.partitions == old.partitions) return {};
+    const auto tasks = static_cast<std::uint32_t>(job.task_count());
+    const auto* association = c.find_association(changed.account, changed.user_name, changed.partitions.front());
+    count_submitted(job, -std::int64_t{tasks});
+    auto checked = check_submit_limits(changed, association ? association->id : AssociationId{}, tasks);
+    count_submitted(job, std::int64_t{tasks});
+    return checked;
+}
+
+Result<void> ClusterOps::check_update(const Job& job, const UpdateJob& cmd) {
     const auto& changes = cmd.changes;
     SPUR_CHECK(check_rights(job, cmd));
     if (job.is_finished() && touches_more_than_notes(changes))
@@ -151,7 +173,20 @@ Result<void> ClusterOps::check_update(const Job& job, const UpdateJob& cmd) cons
         return fail(ErrorCode::invalid, "{}", refusal::invalid_array);
     if (changes.keep_nodes) SPUR_CHECK(check_shrink(job, *changes.keep_nodes));
     if (changes.dependency) SPUR_CHECK(check_no_circle(job, *changes.dependency));
-    return check_readable(c, changed_spec(*job.spec, changes));
+    SPUR_TRY(const auto request, changed_request(job, cmd));
+    SPUR_CHECK(check_readable(c, request));
+    if (!cmd.recheck || cmd.actor.is_operator()) return {};
+    SPUR_CHECK(check_growth(request, *job.spec));
+    return check_new_place(job, request);
+}
+
+// Longer texts count against the owner like those of a new job.
+Result<void> ClusterOps::check_growth(const JobSpec& changed, const JobSpec& old) const {
+    const auto most = c.policies_.max_stored_per_user_mib << 20;
+    const auto now = text_bytes(changed), before = text_bytes(old);
+    if (most == 0 || now <= std::max(before, request_limit::free_text_bytes)) return {};
+    if (c.stored_bytes(old.uid) + (now - before) <= most) return {};
+    return fail(ErrorCode::limit, "{}", refusal::policy);
 }
 
 Result<void> ClusterOps::check_shrink(const Job& job, const std::vector<NodeId>& keep) const {
@@ -215,12 +250,18 @@ void ClusterOps::change_job(Job& job, const UpdateJob& cmd) {
         count_submitted(job, -static_cast<std::int64_t>(job.task_count()));
     {
         Change change{*this, job};
-        if (auto spec = changed_spec(*job.spec, changes); !(spec == *job.spec))
-            job.spec = std::make_shared<JobSpec>(std::move(spec));
-        if (changes.account || changes.partitions)
+        if (auto spec = changed_request(job, cmd); spec && !(*spec == *job.spec)) {
+            count_texts(job, false);
+            job.spec = std::make_shared<JobSpec>(*std::move(spec));
+            count_texts(job, true);
+        }
+        if (changes.account || changes.partitions) {
             if (const auto* association =
                     c.find_association(job.spec->account, job.spec->user_name, job.spec->partitions.front()))
                 job.association = association->id;
+            else if (cmd.recheck)
+                job.association = {};
+        }
         put(changes.system_comment, job.system_comment);
         if (tied) job.dependencies = *DependencyList::parse(*changes.dependency);
         if (changes.reset_accrue_time) job.accrue_time = at;

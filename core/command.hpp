@@ -31,6 +31,13 @@ struct Actor {
     bool is_operator() const { return is_administrator() || level == AdminLevel::operator_; }
 };
 
+// The groups of a job's owner, by name, for a partition's AllowGroups.
+struct OwnerGroups {
+    std::vector<Text> names;
+    bool exempt{false};  // the controller's own user: no partition asks for its groups
+    bool operator==(const OwnerGroups&) const = default;
+};
+
 // ---- configuration and time ----------------------------------------------------------------------------------------
 
 struct ApplyConfig {
@@ -187,6 +194,9 @@ struct UpdateJob {
     JobRef job;
     JobChanges changes;
     Actor actor;
+    // The changed request goes through the checks of a submission again. Older logs have updates that did not.
+    bool recheck{false};
+    OwnerGroups owner_groups;
     bool operator==(const UpdateJob&) const = default;
 };
 

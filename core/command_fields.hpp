@@ -20,6 +20,11 @@ struct Fields<Actor> {
 };
 
 template <>
+struct Fields<OwnerGroups> {
+    static constexpr auto list = std::tuple{field<1>(&OwnerGroups::names), field<2>(&OwnerGroups::exempt)};
+};
+
+template <>
 struct Fields<ApplyConfig> {
     static constexpr auto list = std::tuple{field<1>(&ApplyConfig::config)};
 };
@@ -178,7 +183,8 @@ struct Fields<JobChanges> {
 template <>
 struct Fields<UpdateJob> {
     static constexpr auto list =
-        std::tuple{field<1>(&UpdateJob::job), field<2>(&UpdateJob::changes), field<3>(&UpdateJob::actor)};
+        std::tuple{field<1>(&UpdateJob::job), field<2>(&UpdateJob::changes), field<3>(&UpdateJob::actor),
+                   field<4>(&UpdateJob::recheck), field<5>(&UpdateJob::owner_groups)};
 };
 
 template <>

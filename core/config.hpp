@@ -24,6 +24,17 @@ inline constexpr std::uint32_t safe = 1U << 3;
 inline constexpr std::uint32_t wckeys = 1U << 4;
 }  // namespace enforce_flag
 
+namespace private_data {  // PrivateData: what users see of others only with an operator's rights
+inline constexpr std::uint32_t accounts = 1U << 0;
+inline constexpr std::uint32_t events = 1U << 1;
+inline constexpr std::uint32_t jobs = 1U << 2;
+inline constexpr std::uint32_t nodes = 1U << 3;
+inline constexpr std::uint32_t partitions = 1U << 4;
+inline constexpr std::uint32_t reservations = 1U << 5;
+inline constexpr std::uint32_t usage = 1U << 6;
+inline constexpr std::uint32_t users = 1U << 7;
+}  // namespace private_data
+
 enum class EnforcePartLimits : std::uint8_t { no, any, all };
 
 // PreemptType: who may push out whom. Either rule, none, or only one of the two.
@@ -66,6 +77,8 @@ struct Policies {
     bool config_overrides{false};   // nodes are what the configuration says, whatever is found there
     bool keep_outbox{false};        // remember what accounting must hear until it has
     bool bill_highest_only{false};  // PriorityFlags=MAX_TRES: the dearest resource is billed, not the sum of them all
+    std::uint64_t max_stored_per_user_mib{};  // scripts, environments and long texts of one user's jobs; 0: no limit
+    std::uint32_t private_data{};             // private_data
     bool operator==(const Policies&) const = default;
 };
 

@@ -65,6 +65,8 @@ inline constexpr std::string_view duplicate_step = "Duplicate job step id";
 inline constexpr std::string_view invalid_nice = "Invalid --nice value";
 inline constexpr std::string_view invalid_time_min =
     "Invalid time-min specification (exceeds job's time or other limits)";
+inline constexpr std::string_view no_root_jobs =
+    "root runs no jobs here (disable_root_jobs = false under [jobs] in spur.conf lets it)";
 inline constexpr std::string_view no_gres_left = "Insufficient GRES available in allocation";
 
 // What precedes some of them on lines of their own.

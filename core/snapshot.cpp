@@ -350,8 +350,8 @@ private:
         Job job;
         if (!archive::read_body(rest, job) || !is_sound(job)) return false;
         job.spec = specs_[spec - 1];
-        c.blobs_.add(job.spec->script);
-        c.blobs_.add(job.spec->environment);
+        c.blobs_.add(job.spec->script, job.spec->uid);
+        c.blobs_.add(job.spec->environment, job.spec->uid);
         c.jobs_.insert_or_assign(c.jobs_.end(), job.id, std::move(job));
         return true;
     }

@@ -66,13 +66,15 @@ private:
         if (min_nodes_ == 0 || min_nodes_ > open || max_nodes_ < min_nodes_)
             return fail(ErrorCode::invalid, "{}", refusal::node_count);
         const auto per_node = spec_.tasks_per_node.value_or(0);
+        std::uint64_t wanted = spec_.min_nodes ? min_nodes_ : std::max(demand.tasks, min_nodes_);
         if (spec_.tasks)
-            tasks_ = *spec_.tasks;
+            wanted = *spec_.tasks;
         else if (per_node)
-            tasks_ = per_node * min_nodes_;
-        else
-            tasks_ = spec_.min_nodes ? min_nodes_ : std::max(demand.tasks, min_nodes_);
-        if (tasks_ == 0) return fail(ErrorCode::invalid, "{}", refusal::bad_task_count);
+            wanted = std::uint64_t{per_node} * min_nodes_;
+        // No layout is longer than this, whoever asks for it: it is made on the thread that everybody waits for.
+        if (wanted == 0 || wanted > std::uint64_t{open} * most_per_node())
+            return fail(ErrorCode::invalid, "{}", refusal::bad_task_count);
+        tasks_ = static_cast<std::uint32_t>(wanted);
         if (tasks_ < min_nodes_) min_nodes_ = tasks_;
         if (spec_.tasks && !spec_.min_nodes && !spec_.max_nodes) min_nodes_ = std::min(tasks_, open);
         max_nodes_ = std::min(max_nodes_, tasks_);
@@ -122,13 +124,14 @@ private:
     }
 
     bool is_whole() const { return !spec_.exact && !spec_.exclusive; }
+    std::uint32_t most_per_node() const { return std::max(1U, cluster_.policies().max_tasks_per_node); }
 
     // How many tasks the node could take.
     std::uint32_t capacity(const Candidate& node) const {
         if (is_whole() && !spec_.overlap && !(node.free_cores == node.share->cores)) return 0;
         std::uint32_t room = spec_.overcommit ? tasks_ : node.free_cpus() / cpus_per_task_;
         if (spec_.tasks_per_node) room = std::min(room, *spec_.tasks_per_node);
-        return room;
+        return std::min(room, most_per_node());
     }
 
     Result<CreateStep> try_with(bool beside_others) {
@@ -182,23 +185,25 @@ private:
     // Tasks per node: the fewest nodes that hold them, at least one task on each.
     Result<std::vector<std::uint32_t>> spread(const std::vector<Candidate>& nodes) const {
         if (auto counts = as_the_job(nodes); !counts.empty()) return counts;
-        std::size_t used = min_nodes_;
+        std::size_t used = 0;
         std::uint64_t room = 0;
-        for (std::size_t i = 0; i < used; ++i) room += capacity(nodes[i]);
-        while (room < tasks_ && used < std::min<std::size_t>(max_nodes_, nodes.size())) room += capacity(nodes[used++]);
+        std::vector<std::uint32_t> rooms;
+        const auto most_nodes = std::min<std::size_t>(max_nodes_, nodes.size());
+        while (used < min_nodes_ || (room < tasks_ && used < most_nodes))
+            room += rooms.emplace_back(capacity(nodes[used++]));
         if (room < tasks_) return fail(ErrorCode::invalid, "{}", refusal::too_many_cpus);
         std::vector<std::uint32_t> counts(used, 1);
         std::uint32_t left = tasks_ - static_cast<std::uint32_t>(used);
         const auto style = distribution(used);
         if (style.starts_with("cyclic") || style.starts_with("plane") || spec_.overcommit) {
             for (std::size_t i = 0; left; i = (i + 1) % used)
-                if (counts[i] < capacity(nodes[i])) {
+                if (counts[i] < rooms[i]) {
                     ++counts[i];
                     --left;
                 }
         } else {
             for (std::size_t i = 0; left && i < used; ++i) {
-                const auto more = std::min(left, capacity(nodes[i]) - 1);
+                const auto more = std::min(left, rooms[i] - 1);
                 counts[i] += more;
                 left -= more;
             }
@@ -214,7 +219,8 @@ private:
             share.cores = spec_.overlap ? node.share->cores : node.free_cores;
             share.cpus = node.share->cpus;
         } else {
-            const auto wanted = std::min(tasks * cpus_per_task_, node.free_cpus());
+            const auto wanted = static_cast<std::uint32_t>(
+                std::min<std::uint64_t>(std::uint64_t{tasks} * cpus_per_task_, node.free_cpus()));
             node.free_cores.for_each([&](std::uint32_t core) {
                 if (share.cores.count() * node.cpus_per_core < wanted) share.cores.add(core);
             });
@@ -240,6 +246,7 @@ private:
         const auto add = [&](const Text& text, std::uint64_t times, std::uint64_t over) -> Result<void> {
             SPUR_TRY(auto list, parse_gres(text));
             for (auto& gres : list) {
+                if (gres.count > UINT32_MAX) return fail(ErrorCode::invalid, "{}", refusal::no_gres_left);
                 gres.count = (gres.count * times + over - 1) / over;
                 wanted.push_back(gres);
             }

@@ -20,28 +20,45 @@ bool is_listed(const std::vector<Text>& list, std::string_view name) {
 
 class Check {
 public:
-    Check(const Cluster& cluster, JobSpec& spec, const Actor& actor, UnixSeconds now)
-        : cluster_{cluster}, spec_{spec}, actor_{actor}, now_{now} {}
+    Check(const Cluster& cluster, JobSpec& spec, const JobSpec* before, const Actor& actor, UnixSeconds now,
+          const OwnerGroups& groups)
+        : cluster_{cluster}, spec_{spec}, before_{before}, actor_{actor}, now_{now}, groups_{groups} {}
 
     Result<void> run() {
-        SPUR_CHECK(identity());
-        SPUR_CHECK(partitions());
-        SPUR_CHECK(account());
-        SPUR_CHECK(times());
-        SPUR_CHECK(nodes());
+        using S = JobSpec;
+        if (!before_) SPUR_CHECK(identity());
+        if (changed(&S::partitions, &S::reservation)) SPUR_CHECK(partitions());
+        if (changed(&S::partitions, &S::reservation, &S::account, &S::qos)) SPUR_CHECK(account());
+        if (changed(&S::partitions, &S::account, &S::qos, &S::time_limit_min, &S::time_min_min, &S::begin, &S::deadline,
+                    &S::switches, &S::switches_wait_s))
+            SPUR_CHECK(times());
+        if (changed(&S::partitions, &S::min_nodes, &S::max_nodes, &S::tasks, &S::cpus_per_task, &S::tasks_per_node,
+                    &S::node_list, &S::exclude_nodes))
+            SPUR_CHECK(nodes());
         SPUR_CHECK(expressions());
-        SPUR_CHECK(memory());
-        return fits_some_node();
+        if (!before_) SPUR_CHECK(memory());
+        if (changed(&S::partitions, &S::min_cpus_per_node, &S::tasks_per_node, &S::cpus_per_task, &S::mem_per_node_mib,
+                    &S::mem_per_cpu_mib, &S::min_tmp_mib, &S::sockets_per_node, &S::cores_per_socket,
+                    &S::threads_per_core, &S::gres_per_node))
+            SPUR_CHECK(fits_some_node());
+        return {};
     }
 
 private:
+    // A submission is all new; of an update, what differs from before.
+    template <class... Members>
+    bool changed(Members... members) const {
+        return !before_ || (!(spec_.*members == before_->*members) || ...);
+    }
+
     Result<void> refuse(std::string_view sentence, ErrorCode code = ErrorCode::invalid) const {
         return fail(code, "{}", sentence);
     }
 
     Result<void> identity() {
         if (spec_.uid != actor_.uid && !actor_.is_administrator()) return refuse(refusal::denied, ErrorCode::denied);
-        if (spec_.uid == 0 && cluster_.policies().disable_root_jobs) return refuse(refusal::denied, ErrorCode::denied);
+        if (spec_.uid == 0 && cluster_.policies().disable_root_jobs)
+            return fail(ErrorCode::denied, "{}: {}", refusal::denied, refusal::no_root_jobs);
         if (spec_.kind == JobKind::batch && spec_.script.empty()) return refuse(refusal::no_script);
         if (spec_.nice && *spec_.nice < 0 && !actor_.is_operator()) return refuse(refusal::invalid_nice);
         if (spec_.priority && *spec_.priority != 0 && !actor_.is_operator()) spec_.priority.reset();
@@ -61,6 +78,7 @@ private:
             if (!partition->may_queue()) return refuse(refusal::partition_down, ErrorCode::conflict);
             if (partition->root_only && actor_.uid != 0) return refuse(refusal::denied, ErrorCode::denied);
             if (partition->disable_root_jobs && spec_.uid == 0) return refuse(refusal::denied, ErrorCode::denied);
+            if (!is_in_group(*partition)) return refuse(refusal::group_denied, ErrorCode::denied);
             if (partition->require_reservation && spec_.reservation.empty())
                 return refuse(refusal::invalid_reservation);
             name = partition->name;
@@ -68,13 +86,22 @@ private:
         return {};
     }
 
+    // Jobs of root and of the controller's own user go everywhere.
+    bool is_in_group(const Partition& partition) const {
+        return partition.allow_groups.empty() || spec_.uid == 0 || groups_.exempt ||
+               std::ranges::any_of(groups_.names,
+                                   [&](const Text& name) { return is_listed(partition.allow_groups, name); });
+    }
+
     Result<void> account() {
-        const auto& policies = cluster_.policies();
+        const bool enforced = cluster_.policies().enforce & enforce_flag::associations;
         if (spec_.account.empty())
             if (const auto* user = cluster_.find_user(spec_.user_name)) spec_.account = user->default_account;
-        const auto* association = cluster_.find_association(spec_.account, spec_.user_name, spec_.partitions.front());
-        if (!association && (policies.enforce & enforce_flag::associations)) return refuse(refusal::invalid_account);
-        SPUR_CHECK(quality(association));
+        for (const auto& name : spec_.partitions) {
+            const auto* association = cluster_.find_association(spec_.account, spec_.user_name, name);
+            if (!association && enforced) return refuse(refusal::invalid_account);
+            SPUR_CHECK(quality(association));
+        }
         for (const auto& name : spec_.partitions) {
             const auto& partition = *cluster_.find_partition(name);
             if (!partition.allow_accounts.empty() && !is_listed(partition.allow_accounts, spec_.account))
@@ -142,7 +169,7 @@ private:
             return refuse(refusal::invalid_time_limit);
         if (const auto most = cluster_.policies().max_switch_wait_s; spec_.switches)
             spec_.switches_wait_s = std::min(spec_.switches_wait_s.value_or(most), most);
-        if (spec_.deadline) {
+        if (spec_.deadline && changed(&JobSpec::deadline, &JobSpec::begin)) {
             const auto earliest = std::max(now_, spec_.begin.value_or(0));
             if (*spec_.deadline <= earliest) return refuse(refusal::invalid_time);
         }
@@ -154,8 +181,9 @@ private:
         if (least == 0 || spec_.max_nodes.value_or(least) < least) return refuse(refusal::node_count);
         if (spec_.tasks && *spec_.tasks == 0) return refuse(refusal::bad_task_count);
         if (spec_.cpus_per_task && *spec_.cpus_per_task == 0) return refuse(refusal::cpu_count);
-        SPUR_CHECK(known_nodes(spec_.node_list));
-        SPUR_CHECK(known_nodes(spec_.exclude_nodes));
+        SPUR_CHECK(task_counts());
+        if (changed(&JobSpec::node_list)) SPUR_CHECK(known_nodes(spec_.node_list));
+        if (changed(&JobSpec::exclude_nodes)) SPUR_CHECK(known_nodes(spec_.exclude_nodes));
         if (!spec_.node_list.empty()) {
             SPUR_TRY(const auto wanted, HostSet::parse(spec_.node_list));
             const auto most = spec_.max_nodes ? spec_.max_nodes : spec_.min_nodes;
@@ -173,9 +201,19 @@ private:
         return {};
     }
 
+    // MaxTasksPerNode on every node there is.
+    Result<void> task_counts() const {
+        const auto most = cluster_.policies().max_tasks_per_node;
+        if (spec_.tasks_per_node.value_or(0) > most) return refuse(refusal::bad_task_count);
+        if (spec_.tasks.value_or(0) > std::uint64_t{most} * std::max<std::size_t>(1, cluster_.nodes().size()))
+            return refuse(refusal::bad_task_count);
+        return {};
+    }
+
     Result<void> known_nodes(const Text& list) const {
         if (list.empty()) return {};
-        const auto hosts = HostList::parse(list);
+        // Longer lists name nodes that do not exist, or the same ones again and again: they are not expanded.
+        const auto hosts = HostList::parse(list, std::max<std::size_t>(1024, 4 * cluster_.nodes().size()));
         if (!hosts) return refuse(refusal::invalid_node);
         for (const auto& name : hosts->names())
             if (const auto* node = cluster_.find_node(name); !node || !node->configured)
@@ -184,22 +222,28 @@ private:
     }
 
     Result<void> expressions() {
-        SPUR_CHECK(features());
-        for (const auto* text :
-             {&spec_.gres_per_node, &spec_.gres_per_job, &spec_.gres_per_task, &spec_.gres_per_socket})
-            SPUR_CHECK(gres(*text));
-        SPUR_TRY(const auto licenses, parse_licenses(spec_.licenses));
-        for (const auto& license : licenses) {
+        using S = JobSpec;
+        if (changed(&S::partitions, &S::features, &S::prefer)) SPUR_CHECK(features());
+        for (const auto member : {&S::gres_per_node, &S::gres_per_job, &S::gres_per_task, &S::gres_per_socket})
+            if (changed(&S::partitions, member)) SPUR_CHECK(gres(spec_.*member));
+        if (changed(&S::licenses)) SPUR_CHECK(licenses());
+        if (changed(&S::dependency) && !spec_.dependency.empty() && !DependencyList::parse(spec_.dependency))
+            return refuse(refusal::dependency_problem);
+        if (changed(&S::array) && !spec_.array.empty() &&
+            !ArraySpec::parse(spec_.array, cluster_.policies().max_array_size))
+            return refuse(refusal::invalid_array);
+        if (!spec_.array.empty() && spec_.kind != JobKind::batch) return refuse(refusal::invalid_array);
+        if (!spec_.reservation.empty() && changed(&S::reservation, &S::account)) return reservation();
+        return {};
+    }
+
+    Result<void> licenses() const {
+        SPUR_TRY(const auto wanted, parse_licenses(spec_.licenses));
+        for (const auto& license : wanted) {
             const auto pool = cluster_.licenses().find(license.name);
             if (pool == cluster_.licenses().end() || license.count > pool->second.total)
                 return refuse(refusal::invalid_license);
         }
-        if (!spec_.dependency.empty() && !DependencyList::parse(spec_.dependency))
-            return refuse(refusal::dependency_problem);
-        if (!spec_.array.empty() && !ArraySpec::parse(spec_.array, cluster_.policies().max_array_size))
-            return refuse(refusal::invalid_array);
-        if (!spec_.array.empty() && spec_.kind != JobKind::batch) return refuse(refusal::invalid_array);
-        if (!spec_.reservation.empty()) return reservation();
         return {};
     }
 
@@ -266,8 +310,9 @@ private:
 
     // What each node must have must be had by one of them; how many such nodes there are is the scheduler's question.
     Result<void> fits_some_node() const {
-        const auto cpus = std::max(spec_.min_cpus_per_node.value_or(1),
-                                   spec_.tasks_per_node.value_or(1) * spec_.cpus_per_task.value_or(1));
+        const auto cpus =
+            std::max<std::uint64_t>(spec_.min_cpus_per_node.value_or(1),
+                                    std::uint64_t{spec_.tasks_per_node.value_or(1)} * spec_.cpus_per_task.value_or(1));
         if (!some_class([&](const NodeClass& nodes) { return nodes.cpus >= cpus; }))
             return never(refusal::cpus_per_node_never);
         const auto memory = spec_.mem_per_node_mib.value_or(spec_.mem_per_cpu_mib.value_or(0));
@@ -300,15 +345,24 @@ private:
 
     const Cluster& cluster_;
     JobSpec& spec_;
+    const JobSpec* before_;  // none: a submission
     const Actor& actor_;
     UnixSeconds now_;
+    const OwnerGroups& groups_;
 };
 
 }  // namespace
 
-Result<JobSpec> validate(const Cluster& cluster, JobSpec spec, const Actor& actor, UnixSeconds now) {
-    SPUR_CHECK((Check{cluster, spec, actor, now}.run()));
+Result<JobSpec> validate(const Cluster& cluster, JobSpec spec, const Actor& actor, UnixSeconds now,
+                         const OwnerGroups& groups) {
+    SPUR_CHECK((Check{cluster, spec, nullptr, actor, now, groups}.run()));
     return spec;
+}
+
+Result<JobSpec> revalidate(const Cluster& cluster, JobSpec changed, const JobSpec& before, const Actor& actor,
+                           UnixSeconds now, const OwnerGroups& groups) {
+    SPUR_CHECK((Check{cluster, changed, &before, actor, now, groups}.run()));
+    return changed;
 }
 
 }  // namespace spur

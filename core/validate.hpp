@@ -13,7 +13,12 @@ namespace spur {
 // The spec as it will be stored. Asked before SubmitJob is proposed. apply() checks again only what the state itself
 // needs (partitions, limits, what cannot be read), so a later release with stricter rules replays old logs all the
 // same.
-Result<JobSpec> validate(const Cluster& cluster, JobSpec spec, const Actor& actor, UnixSeconds now);
+Result<JobSpec> validate(const Cluster& cluster, JobSpec spec, const Actor& actor, UnixSeconds now,
+                         const OwnerGroups& groups = {});
+// The same checks for a waiting job's request that somebody below operator wants to change from `before`: whatever his
+// change touches must be acceptable as if it were submitted so. What it leaves alone may have become unacceptable since.
+Result<JobSpec> revalidate(const Cluster& cluster, JobSpec changed, const JobSpec& before, const Actor& actor,
+                           UnixSeconds now, const OwnerGroups& groups);
 
 // What the spec asks in numbers, with every default in force.
 struct Demand {

@@ -173,6 +173,10 @@ private:
             say("It asks for more nodes than the partition gives to one job.");
         else if (word == "PartitionDown" || word == "PartitionInactive")
             say("The partition starts no jobs until an operator opens it again.");
+        else if (word == "BadConstraints" && !missing_nodes().empty())
+            say("It requires {}, which the configuration no longer has; it waits until that is back, or until `scontrol "
+                "update jobid={} reqnodelist=...` names other nodes.",
+                missing_nodes(), id());
         else if (word == "BadConstraints")
             say("No set of nodes of this cluster could ever hold it as it is.");
         else if (word == "ReqNodeNotAvail")
@@ -181,6 +185,14 @@ private:
             say("It could not end before its deadline, {}.", moment(spec_.deadline()));
         else if (word.starts_with("Assoc") || word.starts_with("QOS") || word.starts_with("Max"))
             say("The limit {} keeps it back: {}.", word, facts_.has_limit() ? limit_numbers() : limit_words(word));
+    }
+
+    // Of "BadConstraints, MissingNodes:n4".
+    std::string missing_nodes() const {
+        constexpr std::string_view mark = "MissingNodes:";
+        const auto text = reason();
+        const auto at = text.find(mark);
+        return at == std::string::npos ? std::string{} : text.substr(at + mark.size());
     }
 
     // "GrpTRES of account physics is cpu=8; 6 are in use and it asks for 4".

@@ -50,6 +50,13 @@ TEST(T05Why, AWaitingJobIsToldWithItsRequestAndWhatIsFree) {
              "Free now for it in partition main: 1 of 3 nodes idle, 8 of 24 CPUs, 1G of 4G of memory, 1 of 8 gpu.\n"));
 }
 
+TEST(T05Why, ARequiredNodeThatLeftTheConfigurationIsNamed) {
+    auto facts = waiting("Priority");
+    facts.set_reason("BadConstraints");
+    facts.set_reason_text("BadConstraints, MissingNodes:n4");
+    EXPECT_TRUE(says(facts, "It requires n4, which the configuration no longer has; it waits until that is back"));
+}
+
 TEST(T05Why, WhatHoldsTheResourcesIsNamedWithItsEnd) {
     auto facts = waiting("Resources");
     *facts.add_holders() = running_job(7, "n[1-2]");

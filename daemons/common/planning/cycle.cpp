@@ -40,6 +40,7 @@ CycleOutcome PlanningCycle::run(CycleInput input) {
     const auto& view = mirror_.view(input.now);
     outcome.pending = view.pending_order.count;
     if (input.notes) note_array_limits(outcome);
+    if (input.notes) note_missing_nodes(outcome);
     if (outcome.pending == 0) {
         mirror_.end_cycle();
         return outcome;
@@ -69,6 +70,16 @@ void PlanningCycle::note_array_limits(CycleOutcome& outcome) {
         const auto& job = *mirror_.pending().backing(slot).job;
         if (job.reason == Reason::job_array_task_limit) continue;
         outcome.plan.notes.push_back({.job = job.id, .reason = Reason::job_array_task_limit, .reason_text = Text{}});
+    }
+}
+
+// In the form in which Slurm names required nodes that are down: "ReqNodeNotAvail, UnavailableNodes:n3".
+void PlanningCycle::note_missing_nodes(CycleOutcome& outcome) {
+    for (const auto slot : mirror_.without_node()) {
+        const auto& backing = mirror_.pending().backing(slot);
+        const Text text{fmt::format("BadConstraints, MissingNodes:{}", backing.filter->missing)};
+        if (backing.job->reason == Reason::bad_constraints && backing.job->reason_text == text) continue;
+        outcome.plan.notes.push_back({.job = backing.job->id, .reason = Reason::bad_constraints, .reason_text = text});
     }
 }
 

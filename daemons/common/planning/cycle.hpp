@@ -58,6 +58,7 @@ private:
     void publish_shares(UnixSeconds now, CycleOutcome& outcome);
     void score(UnixSeconds now, CycleOutcome& outcome);
     void note_array_limits(CycleOutcome& outcome);
+    void note_missing_nodes(CycleOutcome& outcome);
 
     PolicyPlugins plugins_;
     daemon::Planner planner_;

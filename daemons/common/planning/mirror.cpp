@@ -100,6 +100,7 @@ void Mirror::rebuild() {
     filters_.clear();
     array_slots_.clear();
     not_yet_.clear();
+    without_node_.clear();
     node_views_.clear();
     node_backings_.clear();
     node_classes_.clear();
@@ -129,6 +130,7 @@ void Mirror::update_job(JobId id) {
         pending_.release(id);
         if (slot < owners_.size()) owners_[slot] = {};
         array_slots_.erase(slot);
+        without_node_.erase(slot);
         if (not_yet_.erase(slot) == 0) gone_pending_.push_back(slot);
         order_dirty_ = true;
     }
@@ -153,7 +155,13 @@ void Mirror::update_job(JobId id) {
         pending_.backing(slot).job = job;
         fill_request(*job, slot, pending_);
         unscored_.push_back(slot);
-        if (!job->eligible) {
+        const auto& filter = pending_.backing(slot).filter;
+        const bool lacks_node = job->eligible && filter && !filter->missing.empty();
+        if (lacks_node)
+            without_node_.insert(slot);
+        else
+            without_node_.erase(slot);
+        if (!job->eligible || lacks_node) {
             if (not_yet_.insert(slot).second && !is_new) gone_pending_.push_back(slot);
             array_slots_.erase(slot);
             return;

@@ -31,6 +31,7 @@ struct NodeFilter {
     std::vector<Words> quota_words;
     std::vector<spur_node_quota> quotas;
     Words required, preferred;
+    Text missing;  // required nodes that the configuration does not have: "n[4-5]"
 };
 
 // What the pointers of one spur_job_view lead to.
@@ -91,6 +92,8 @@ public:
 
     // Waiting jobs that the last view left out: their array has as many tasks running as it may.
     const std::vector<std::uint32_t>& at_array_limit() const { return at_array_limit_; }
+    // Waiting jobs that require a node which has left the configuration: no planner is shown them until it is back.
+    const std::set<std::uint32_t>& without_node() const { return without_node_; }
 
     // A cycle has seen everything: the next view's changes start here.
     void end_cycle();
@@ -196,6 +199,7 @@ private:
     std::unordered_set<std::uint32_t> array_slots_;  // pending jobs of arrays: how many may start changes without them
     std::vector<std::uint32_t> at_array_limit_;
     std::unordered_set<std::uint32_t> not_yet_;  // slots of jobs that wait for a time or for others
+    std::set<std::uint32_t> without_node_;       // of those, the ones whose required nodes are not there
     std::vector<std::uint32_t> changed_nodes_, new_pending_, new_running_, gone_pending_, gone_running_;
     bool changes_complete_{false};
     std::set<UnixSeconds> alarms_;

@@ -135,9 +135,11 @@ std::shared_ptr<const NodeFilter> Mirror::filter_for(const JobSpec& spec) {
     filter->eligible.resize(width);
     filter->alternative_words.assign(alternatives.size(), Words(width));
     filter->quota_words.assign(counts.size(), Words(width));
+    std::vector<std::string> present;  // of the required ones
     for (std::uint32_t i = 0; i < count; ++i) {
         const auto& node = node_backings_[i]->node;
         if (!node || !node->configured) continue;
+        if (wanted.contains(node->name)) present.push_back(node->name.str());
         const auto& features = node->active_features.empty() ? node->features : node->active_features;
         const Constraint::HasFeature has = [&](std::string_view name) {
             return std::ranges::any_of(features, [&](const Text& feature) { return feature == name; });
@@ -151,6 +153,7 @@ std::shared_ptr<const NodeFilter> Mirror::filter_for(const JobSpec& spec) {
         for (std::size_t q = 0; q < counts.size(); ++q)
             if (Constraint::matches(counts[q].what, has)) set_bit(filter->quota_words[q], i);
     }
+    if (present.size() < wanted.size()) filter->missing = (wanted - HostSet::of(present)).str();
     if (!filter->required.empty()) filter->required.resize(width);
     if (!filter->preferred.empty()) filter->preferred.resize(width);
     for (const auto& words : filter->alternative_words) filter->alternatives.push_back(bits(words, count));

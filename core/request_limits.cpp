@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <tuple>
 
 #include "core/fields.hpp"
+#include "core/lexical.hpp"
 #include "core/refusal.hpp"
 
 namespace spur {
@@ -75,6 +77,7 @@ static_assert(job_texts.size() + 2 == texts_of_a_job, "script and environment ha
 // Slurm keeps most of these in 16 bits; products of two must not overflow 32.
 constexpr std::uint32_t small_count = 65'533;
 constexpr std::uint32_t large_count = 1U << 24;
+constexpr std::size_t longest_mask = 2 + small_count / 4;  // hexadecimal digits
 
 constexpr std::array job_numbers{
     NumberLimit<JobSpec>{"min_nodes", &JobSpec::min_nodes, large_count},
@@ -131,6 +134,31 @@ Result<void> check_rows(const Spec& spec, std::span<const TextLimit<Spec>> texts
     return {};
 }
 
+// Of --cpu-bind and its like: "map_cpu:0,1*4" and "mask_cpu:0xff". Nodes build what the numbers say, so a number that
+// no node could have is refused here. Whether the rest makes sense is for those to say who bind.
+Result<void> check_bind(std::string_view field, std::string_view text) {
+    const auto map = text.find("map_"), mask = text.find("mask_");
+    const auto begin = std::min(map, mask);
+    const auto colon = begin == std::string_view::npos ? begin : text.find(':', begin);
+    if (colon == std::string_view::npos) return {};
+    const auto refuse = [&](std::string_view item) {
+        return fail(ErrorCode::invalid, "{}: {} is beyond what any node has", field, quoted(item));
+    };
+    for (const auto item : split(text.substr(colon + 1), ',')) {
+        const auto star = item.find('*');
+        const auto times =
+            star == std::string_view::npos ? std::optional<std::uint64_t>{1} : find_unsigned(item.substr(star + 1));
+        const auto value = item.substr(0, star);
+        const bool is_hex = value.starts_with("0x") || value.starts_with("0X");
+        const bool is_long =
+            value.size() > (begin == mask ? longest_mask : 2 + std::numeric_limits<std::uint32_t>::digits10);
+        if (!times || *times > small_count || is_long) return refuse(item);
+        if (begin == map && !is_hex && find_unsigned(value).value_or(0) > small_count) return refuse(item);
+        if (begin == map && is_hex && value.size() > std::string_view{"0xffff"}.size()) return refuse(item);
+    }
+    return {};
+}
+
 std::size_t bytes_of(const std::vector<Text>& list) {
     std::size_t bytes = 0;
     for (const auto& text : list) bytes += text.size() + 1;
@@ -165,10 +193,17 @@ Result<void> check_size(const JobSpec& spec) {
         rest.remove_prefix(end + 1);
     }
     SPUR_CHECK(check_rows<JobSpec>(spec, job_texts, job_numbers));
+    SPUR_CHECK(check_bind("cpu_bind", spec.cpu_bind));
+    SPUR_CHECK(check_bind("gpu_bind", spec.gpu_bind));
+    SPUR_CHECK(check_bind("mem_bind", spec.mem_bind));
     return check_lists(spec);
 }
 
-Result<void> check_size(const StepSpec& spec) { return check_rows<StepSpec>(spec, step_texts, step_numbers); }
+Result<void> check_size(const StepSpec& spec) {
+    SPUR_CHECK(check_rows<StepSpec>(spec, step_texts, step_numbers));
+    SPUR_CHECK(check_bind("cpu_bind", spec.cpu_bind));
+    return check_bind("gpu_bind", spec.gpu_bind);
+}
 
 Result<void> check_size(std::span<const JobSpec> components) {
     SPUR_CHECK(check_items("the job", components.size(), request_limit::components));

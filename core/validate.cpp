@@ -39,7 +39,7 @@ public:
         if (!before_) SPUR_CHECK(memory());
         if (changed(&S::partitions, &S::min_cpus_per_node, &S::tasks_per_node, &S::cpus_per_task, &S::mem_per_node_mib,
                     &S::mem_per_cpu_mib, &S::min_tmp_mib, &S::sockets_per_node, &S::cores_per_socket,
-                    &S::threads_per_core, &S::gres_per_node))
+                    &S::threads_per_core, &S::gres_per_node, &S::gres_per_task))
             SPUR_CHECK(fits_some_node());
         return {};
     }
@@ -326,8 +326,9 @@ private:
                    nodes.topology.threads_per_core >= spec_.threads_per_core.value_or(0);
         };
         if (!some_class(has_shape)) return never(refusal::topology_never);
-        if (!spec_.gres_per_node.empty()) {
-            const auto wanted = *parse_gres(spec_.gres_per_node);
+        for (const auto* text : {&spec_.gres_per_node, &spec_.gres_per_task}) {
+            if (text->empty()) continue;
+            const auto wanted = *parse_gres(*text);
             if (!some_class([&](const NodeClass& nodes) { return has_gres(nodes, wanted); }))
                 return refuse(refusal::node_config);
         }

@@ -30,7 +30,7 @@ void Simulation::submit(std::uint32_t place) {
     if (!trace_.knows_partitions && !spec->partitions.empty() && !cluster_.find_partition(spec->partitions.front()))
         spec->partitions.clear();
     const Actor actor{spec->uid, AdminLevel::none, spec->user_name};
-    spec = validate(cluster_, *std::move(spec), actor, now_);
+    spec = validate(cluster_, *std::move(spec), actor, now_, {.names = {}, .exempt = true});  // traces have no groups
     if (!spec) return refuse(spec.error());
     const auto asked_cpus = demand_of(*spec).min_cpus;
 

@@ -79,6 +79,13 @@ std::string gpu_text(const LocalPlan& plan) {
         plan.gpu_type, plan.gpus, plan.gpus - 1);
 }
 
+// Elsewhere root runs no jobs; on a machine of one's own it is whoever typed `spur up`.
+std::string root_text() {
+    if (::geteuid() != 0) return {};
+    return "[jobs]\n"
+           "disable_root_jobs = false\n\n";
+}
+
 std::string config_text(const LocalPlan& plan, const std::string& dir, std::uint16_t port) {
     struct sysinfo machine {};
     ::sysinfo(&machine);
@@ -92,7 +99,7 @@ std::string config_text(const LocalPlan& plan, const std::string& dir, std::uint
         "state_dir = \"{}/ctld\"\n\n"
         "[plugin.\"auth/local\"]\n"
         "key_file = \"{}/ctld/auth.key\"\n\n"
-        "{}"
+        "{}{}"
         "# Every virtual node has the whole machine.\n"
         "[[nodes]]\n"
         "names = \"node{}\"\n"
@@ -103,7 +110,7 @@ std::string config_text(const LocalPlan& plan, const std::string& dir, std::uint
         "name = \"main\"\n"
         "nodes = \"ALL\"\n"
         "default = true\n",
-        plan.listen, port, dir, dir, gpu_text(plan),
+        plan.listen, port, dir, dir, root_text(), gpu_text(plan),
         plan.nodes == 1 ? std::string{"1"} : fmt::format("[1-{}]", plan.nodes), cpus, memory_mib,
         plan.gpus == 0 ? std::string{} : fmt::format("gres = [\"gpu:{}:{}\"]\n", plan.gpu_type, plan.gpus));
 }

@@ -205,6 +205,9 @@ void greet(const LocalCluster& cluster, const Options& options) {
                 cluster.node_count(), cluster.node_count() == 1 ? "" : "s", cluster.port(), cluster.dir().c_str());
     if (options.plan.dir != default_dir())
         std::printf("For commands in other shells: export SPUR_STATE_DIR=%s\n", cluster.dir().c_str());
+    if (::geteuid() == 0)
+        std::printf("You are root, and so are your jobs: disable_root_jobs = false in %s.\n",
+                    cluster.config_path().c_str());
     std::printf("Try:\n  spur run hostname\n  spur submit --wrap 'echo hello from $SLURM_JOB_ID'\n  spur queue\n%s",
                 options.detach ? "Stop it with: spur down\n" : "Ctrl-C stops it.\n");
     std::fflush(stdout);

@@ -14,7 +14,6 @@ const Association* own_association(const Directory& directory, std::string_view 
     return nullptr;
 }
 
-// Is `who` a coordinator of `account`, or of one above it?
 bool coordinates(const Actor& who, const Directory& directory, std::string_view account) {
     if (who.name.empty()) return false;
     const auto has = [&](const Text& name) {
@@ -98,6 +97,10 @@ struct Rights {
 };
 
 }  // namespace
+
+bool is_coordinator(const Actor& who, const Directory& directory, std::string_view account) {
+    return coordinates(who, directory, account);
+}
 
 Result<void> may_edit(const Actor& who, const Command& command, const Directory& directory) {
     return std::visit(Rights{who, directory}, command);

@@ -8,6 +8,9 @@
 
 namespace spur::ctld {
 
+// Is `who` a coordinator of `account`, or of one above it?
+bool is_coordinator(const Actor& who, const Directory& directory, std::string_view account);
+
 Result<void> may_edit(const Actor& who, const Command& command, const Directory& directory);
 
 }  // namespace spur::ctld

@@ -27,6 +27,18 @@ std::string plugin_of(const Config& config, const std::string& axis, const std::
     return found == config.plugins.end() || found->second.empty() ? fallback : joined(found->second);
 }
 
+std::string private_data_words(std::uint32_t flags) {
+    constexpr std::pair<std::uint32_t, const char*> words[] = {
+        {private_data::accounts, "accounts"},     {private_data::events, "events"},
+        {private_data::jobs, "jobs"},             {private_data::nodes, "nodes"},
+        {private_data::partitions, "partitions"}, {private_data::reservations, "reservations"},
+        {private_data::usage, "usage"},           {private_data::users, "users"}};
+    std::vector<std::string> set;
+    for (const auto& [flag, word] : words)
+        if (flags & flag) set.emplace_back(word);
+    return set.empty() ? "none" : joined(set);
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> describe_config(const Config& config) {
@@ -35,6 +47,7 @@ std::vector<std::pair<std::string, std::string>> describe_config(const Config& c
         {"AuthType", plugin_of(config, "auth", config.auth.plugin)},
         {"BatchStartTimeout", seconds(policies.batch_start_timeout_s)},
         {"ClusterName", config.cluster.cluster_name.str()},
+        {"DisableRootJobs", yes_no(policies.disable_root_jobs)},
         {"Epilog", or_null(config.agent.epilog)},
         {"FirstJobId", std::to_string(policies.first_job_id)},
         {"JobRequeue", policies.job_requeue ? "1" : "0"},
@@ -50,6 +63,7 @@ std::vector<std::pair<std::string, std::string>> describe_config(const Config& c
         {"PreemptMode", preempt_modes[static_cast<std::size_t>(policies.preempt_mode)]},
         {"PreemptType", preempt_types[static_cast<std::size_t>(policies.preempt_type)]},
         {"PriorityType", plugin_of(config, "priority", "priority/fairshare")},
+        {"PrivateData", private_data_words(policies.private_data)},
         {"Prolog", or_null(config.agent.prolog)},
         {"ResvOverRun", policies.resv_over_run_min == unlimited ? std::string{"UNLIMITED"}
                                                                 : fmt::format("{} min", policies.resv_over_run_min)},

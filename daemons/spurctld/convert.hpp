@@ -14,11 +14,12 @@ namespace spur::ctld {
 
 // ---- from the wire: shapes are checked here, meaning by the core's validate()
 Result<JobSpec> spec_from_wire(const v1::JobSpec& wire);
-StepSpec step_spec_from_wire(const v1::CreateStepRequest& wire);
+Result<StepSpec> step_spec_from_wire(const v1::CreateStepRequest& wire);
 
 // ---- to the wire
 struct JobDetail {
     bool environment{false};
+    bool spank_environment{false};
     bool script{false};
     bool steps{false};
 };

@@ -1,5 +1,6 @@
 #include <string_view>
 
+#include "core/request_limits.hpp"
 #include "daemons/spurctld/convert.hpp"
 
 // Each field once, for both directions.
@@ -78,8 +79,14 @@ Result<JobSpec> spec_from_wire(const v1::JobSpec& wire) {
         SPUR_CHECK(refuse_nul("argv", argument));
         spec.argv.emplace_back(argument);
     }
-    for (const auto& partition : wire.partitions()) spec.partitions.emplace_back(partition);
-    for (const auto& pair : wire.spank_environment()) spec.spank_environment.emplace_back(pair);
+    for (const auto& partition : wire.partitions()) {
+        SPUR_CHECK(refuse_nul("partitions", partition));
+        spec.partitions.emplace_back(partition);
+    }
+    for (const auto& pair : wire.spank_environment()) {
+        SPUR_CHECK(refuse_nul("spank_environment", pair));
+        spec.spank_environment.emplace_back(pair);
+    }
     for (const auto& limit : wire.rlimits()) spec.rlimits.push_back({limit.name(), limit.soft(), limit.hard()});
     spec.umask = wire.umask() & 0777;
     spec.uid = wire.uid();
@@ -120,7 +127,8 @@ void spec_to_wire(const JobSpec& spec, const JobDetail& detail, v1::JobSpec& wir
     if (detail.environment) unpack_environment(spec.environment, wire);
     for (const auto& argument : spec.argv) wire.add_argv(argument.str());
     for (const auto& partition : spec.partitions) wire.add_partitions(partition.str());
-    for (const auto& pair : spec.spank_environment) wire.add_spank_environment(pair.str());
+    if (detail.spank_environment)
+        for (const auto& pair : spec.spank_environment) wire.add_spank_environment(pair.str());
     for (const auto& limit : spec.rlimits) {
         auto& out = *wire.add_rlimits();
         out.set_name(limit.name.str());
@@ -137,9 +145,10 @@ void spec_to_wire(const JobSpec& spec, const JobDetail& detail, v1::JobSpec& wir
     wire.set_kind(static_cast<v1::JobSpec::Kind>(spec.kind));
 }
 
-StepSpec step_spec_from_wire(const v1::CreateStepRequest& wire) {
+Result<StepSpec> step_spec_from_wire(const v1::CreateStepRequest& wire) {
     StepSpec spec;
-#define SPUR_TAKE(field) \
+#define SPUR_TAKE(field)                          \
+    SPUR_CHECK(refuse_nul(#field, wire.field())); \
     if (!wire.field().empty()) spec.field = wire.field();
     SPUR_STEP_TEXTS(SPUR_TAKE)
 #undef SPUR_TAKE
@@ -155,6 +164,7 @@ StepSpec step_spec_from_wire(const v1::CreateStepRequest& wire) {
     spec.interactive = wire.interactive();
     if (wire.has_step_id()) spec.number = wire.step_id();
     spec.first_task = wire.first_task();
+    SPUR_CHECK(check_size(spec));
     return spec;
 }
 

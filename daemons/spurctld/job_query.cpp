@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <set>
 
 #include "core/hostlist.hpp"
+#include "core/request_limits.hpp"
 
 namespace spur::ctld {
 
@@ -51,10 +54,85 @@ bool of_any_user(const Names& names, const Job& job) {
     return any(names, job.spec->user_name) || any(names, std::to_string(job.spec->uid));
 }
 
-bool has_task(const Job& job, const JobRef& ref) {
-    if (ref.all_tasks) return true;
-    if (job.array_task) return ref.tasks.contains(*job.array_task);
-    return job.array_pending && !(*job.array_pending & ref.tasks).empty();
+bool has_task(const Job& job, bool all, const TaskSet& tasks) {
+    if (all) return true;
+    if (job.array_task) return tasks.contains(*job.array_task);
+    return job.array_pending && job.array_pending->intersects(tasks);
+}
+
+// All that a list of ids asks of one job, so that each record is looked at once however long the list.
+struct Wanted {
+    bool all_tasks{false};  // or it names none: the whole array
+    bool all_components{false};
+    bool itself{false};  // neither tasks nor components
+    std::vector<TaskSet::Run> runs;
+    TaskSet tasks;  // of these
+    std::set<std::uint32_t> components;
+    std::size_t bytes{};
+
+    void add(const JobRef& ref, std::size_t text_bytes) {
+        all_tasks |= !ref.has_tasks() || ref.all_tasks;
+        all_components |= !ref.component;
+        itself |= !ref.has_tasks() && !ref.component;
+        runs.insert(runs.end(), ref.tasks.runs().begin(), ref.tasks.runs().end());
+        if (ref.component) components.insert(*ref.component);
+        bytes += text_bytes;
+    }
+    Result<void> settle(std::uint32_t job) {
+        auto all = TaskSet::united(std::move(runs), bytes * mixed_tasks_per_byte);
+        if (!all) return fail(ErrorCode::limit, "Invalid job id: {} (its tasks overlap with different steps)", job);
+        tasks = *std::move(all);
+        return {};
+    }
+};
+
+using WantedJobs = std::map<std::uint32_t, Wanted>;
+
+Result<WantedJobs> read_ids(const Names& ids) {
+    SPUR_CHECK(check_id_count(ids.size()));
+    WantedJobs wanted;
+    for (const auto& text : ids) {
+        SPUR_TRY(const auto ref, JobRef::parse(text));
+        wanted[ref.job].add(ref, text.size());
+    }
+    for (auto& [job, what] : wanted) SPUR_CHECK(what.settle(job));
+    return wanted;
+}
+
+// What a record belongs to: itself, or the array or heterogeneous job that ids name it by.
+bool is_array(const ReadModel& model, std::uint32_t id) {
+    const auto& direct = model.jobs.get(id);
+    return (direct && direct->array_job.value == id) || model.arrays.get(id);
+}
+bool is_het(const ReadModel& model, std::uint32_t id) {
+    const auto& direct = model.jobs.get(id);
+    return direct && direct->het_job.value == id;
+}
+
+Jobs find_wanted(const ReadModel& model, const WantedJobs& wanted) {
+    Jobs found;
+    bool has_families = false;
+    for (const auto& [id, what] : wanted) {
+        if (is_array(model, id) || is_het(model, id))
+            has_families = true;
+        else if (const auto& direct = model.jobs.get(id); direct && what.itself)
+            found.push_back(direct);
+    }
+    if (!has_families) return found;
+    model.jobs.for_each([&](std::uint32_t, const std::shared_ptr<const Job>& job) {
+        if (job->array_job) {
+            const auto place = wanted.find(job->array_job.value);
+            if (place != wanted.end() && has_task(*job, place->second.all_tasks, place->second.tasks))
+                found.push_back(job);
+        }
+        if (job->het_job) {
+            const auto place = wanted.find(job->het_job.value);
+            if (place != wanted.end() &&
+                (place->second.all_components || place->second.components.contains(job->het_offset)))
+                found.push_back(job);
+        }
+    });
+    return found;
 }
 
 }  // namespace
@@ -88,23 +166,35 @@ bool StateFilter::matches(const Job& job) const {
     return !job.is_completing() && (states_ >> static_cast<unsigned>(job.state) & 1U) != 0;
 }
 
-Jobs find_jobs(const ReadModel& model, const JobRef& ref) {
+Result<void> check_id_count(int count) {
+    if (count <= static_cast<int>(request_limit::job_ids)) return {};
+    return fail(ErrorCode::invalid, "{} job ids at once are too many: at most {} are taken", count,
+                request_limit::job_ids);
+}
+
+Jobs JobFinder::find(const JobRef& ref) {
     Jobs found;
-    const auto& direct = model.jobs.get(ref.job);
-    const bool is_array = (direct && direct->array_job.value == ref.job) || model.arrays.get(ref.job);
-    const bool is_het = direct && direct->het_job.value == ref.job;
-    if (!is_array && !is_het) {
+    if (!is_array(model_, ref.job) && !is_het(model_, ref.job)) {
+        const auto& direct = model_.jobs.get(ref.job);
         if (direct && !ref.has_tasks() && !ref.component) found.push_back(direct);
         return found;
     }
-    model.jobs.for_each([&](std::uint32_t, const std::shared_ptr<const Job>& job) {
-        if (is_array && job->array_job.value == ref.job && (!ref.has_tasks() || has_task(*job, ref)))
-            found.push_back(job);
-        if (is_het && job->het_job.value == ref.job && (!ref.component || *ref.component == job->het_offset))
-            found.push_back(job);
-    });
+    if (families_.empty())
+        model_.jobs.for_each([&](std::uint32_t, const std::shared_ptr<const Job>& job) {
+            if (job->array_job) families_[job->array_job.value].push_back(job);
+            if (job->het_job) families_[job->het_job.value].push_back(job);
+        });
+    for (const auto& job : families_[ref.job]) {
+        const bool is_task =
+            job->array_job.value == ref.job && has_task(*job, ref.all_tasks || !ref.has_tasks(), ref.tasks);
+        const bool is_component =
+            job->het_job.value == ref.job && (!ref.component || *ref.component == job->het_offset);
+        if (is_task || is_component) found.push_back(job);
+    }
     return found;
 }
+
+Jobs find_jobs(const ReadModel& model, const JobRef& ref) { return JobFinder{model}.find(ref); }
 
 Result<Jobs> select_jobs(const ReadModel& model, const v1::ListJobsRequest& request) {
     SPUR_TRY(const auto states, StateFilter::parse(request.states()));
@@ -119,15 +209,11 @@ Result<Jobs> select_jobs(const ReadModel& model, const v1::ListJobsRequest& requ
         model.jobs.for_each([&](std::uint32_t, const auto& job) { keep(job); });
         return selected;
     }
-    bool known = false;
-    for (const auto& text : request.ids()) {
-        SPUR_TRY(const auto ref, JobRef::parse(text));
-        const auto found = find_jobs(model, ref);
-        known = known || !found.empty();
-        for (const auto& job : found) keep(job);
-    }
+    SPUR_TRY(const auto ids, read_ids(request.ids()));
+    const auto found = find_wanted(model, ids);
+    for (const auto& job : found) keep(job);
     // As Slurm: one unknown id is an error, a list of them is an empty answer.
-    if (!known && request.ids().size() == 1) return fail(ErrorCode::not_found, "Invalid job id specified");
+    if (found.empty() && request.ids().size() == 1) return fail(ErrorCode::not_found, "Invalid job id specified");
     std::ranges::sort(selected, {}, [](const auto& job) { return job->id; });
     const auto repeated = std::ranges::unique(selected);
     selected.erase(repeated.begin(), repeated.end());

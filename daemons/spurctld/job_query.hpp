@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/array_spec.hpp"
@@ -25,6 +26,20 @@ private:
     bool active_only_{false};
     std::uint32_t states_{};  // by JobState
     std::uint32_t flags_{};
+};
+
+// No request names more ids than this.
+Result<void> check_id_count(int count);
+
+// Finds the records of many ids; a walk over all jobs is made once at most.
+class JobFinder {
+public:
+    explicit JobFinder(const ReadModel& model) : model_{model} {}
+    std::vector<std::shared_ptr<const Job>> find(const JobRef& ref);
+
+private:
+    const ReadModel& model_;
+    std::unordered_map<std::uint32_t, std::vector<std::shared_ptr<const Job>>> families_;  // arrays and het jobs
 };
 
 // The records `ref` names in `model`: "12" of an array is all its records, "12_3" the one that holds task 3.

@@ -6,7 +6,7 @@ namespace spur::ctld {
 
 namespace {
 
-constexpr JobDetail bare{};
+constexpr JobDetail bare{.spank_environment = true};
 
 void add_environment(std::string_view packed, v1::LaunchBatch& batch) {
     while (!packed.empty()) {

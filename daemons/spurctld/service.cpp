@@ -90,7 +90,13 @@ void Service::register_all(wire::RpcServer& server) {
             if (!request.ParseFromString(bytes))
                 return session.close(Error{ErrorCode::invalid, "the request is not a well-formed WatchRequest"});
             gate_.pass([this, session, request] {
-                in_background([this, session, request] { watchers_.subscribe(session, request); });
+                const auto subscribe = [this, session, request] {
+                    watchers_.subscribe(session, request, authority_.actor(session.caller(), *engine_.model()));
+                };
+                // What he may see hangs on his name; nobody whose name is not found sees more for it.
+                if (authority_.is_daemon(session.caller().uid)) return in_background(subscribe);
+                users_.find(session.caller().uid,
+                            [this, subscribe](const Result<Users::Record>&) { in_background(subscribe); });
             });
         });
     });

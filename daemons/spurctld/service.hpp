@@ -58,6 +58,8 @@ private:
     void get_script(const Call& call);
     void signal_jobs(const Call& call);
     void update_jobs(const Call& call);
+    void update_jobs_of(const Call& call, const v1::UpdateJobsRequest& request, const Users::Records& owners);
+    OwnerGroups groups_of(const UserRecord& owner) const;
     // service_nodes.cpp
     void list_nodes(const Call& call);
     void list_partitions(const Call& call);

@@ -7,6 +7,7 @@
 #include "daemons/common/planning/tres.hpp"
 #include "daemons/spurctld/account_rights.hpp"
 #include "daemons/spurctld/convert_accounts.hpp"
+#include "daemons/spurctld/privacy.hpp"
 #include "daemons/spurctld/service.hpp"
 
 namespace spur::ctld {
@@ -175,13 +176,20 @@ void Service::list_accounts(const Call& call) {
         const auto& directory = *model->directory;
         v1::ListAccountsReply reply;
         reply.set_cluster(directory.cluster_name.str());
-        for (const auto& [name, account] : directory.accounts) account_to_wire(account, *reply.add_accounts());
-        for (const auto& [name, user] : directory.users) user_to_wire(user, *reply.add_users());
+        const Privacy privacy{actor(call), *model};
+        for (const auto& [name, account] : directory.accounts)
+            if (privacy.shows(account)) account_to_wire(account, *reply.add_accounts());
+        for (const auto& [name, user] : directory.users)
+            if (privacy.shows(user)) user_to_wire(user, *reply.add_users());
         const Running running{*model};
         for (const auto* entry : parents_first(directory)) {
+            if (!privacy.shows(*entry)) continue;
             auto& wire = *reply.add_associations();
             association_to_wire(*entry, wire);
-            running.put(entry->id, *wire.mutable_usage());
+            if (privacy.shows_usage(*entry))
+                running.put(entry->id, *wire.mutable_usage());
+            else
+                wire.clear_usage();
             if (const auto parent = directory.associations.find(entry->parent); parent != directory.associations.end())
                 wire.set_parent_account(parent->second.account.str());
         }
@@ -250,7 +258,9 @@ void Service::list_shares(const Call& call) {
         reply.set_cluster(directory.cluster_name.str());
         for (const auto& name : tracked_tres(*model)) reply.add_tres(name);
         const Running running{*model};
+        const Privacy privacy{actor(call), *model};
         for (const auto* entry : parents_first(directory)) {
+            if (!privacy.shows(*entry) || !privacy.shows_usage(*entry)) continue;
             auto& wire = *reply.add_shares();
             association_to_wire(*entry, *wire.mutable_association());
             running.put(entry->id, *wire.mutable_association()->mutable_usage());
@@ -278,8 +288,9 @@ void Service::list_priorities(const Call& call) {
         reply.set_tres_weights(hooks_.priority_option("weight_tres"));
         const auto weights = parse_weights(reply.tres_weights());
         const std::set<std::uint32_t> ids{request.ids().begin(), request.ids().end()};
+        const Privacy privacy{actor(call), *model};
         model->jobs.for_each([&](std::uint32_t id, const std::shared_ptr<const Job>& job) {
-            if (!job->is_pending() || !job->eligible) return;
+            if (!job->is_pending() || !job->eligible || !privacy.shows(*job)) return;
             if (!ids.empty() && !ids.contains(id) && !ids.contains(job->array_job.value)) return;
             for (const auto& line : book.find(job->id)) {
                 auto& wire = *reply.add_jobs();

@@ -4,10 +4,12 @@
 #include <ctime>
 #include <set>
 
+#include "core/request_limits.hpp"
 #include "core/signal.hpp"
 #include "core/validate.hpp"
 #include "daemons/spurctld/convert.hpp"
 #include "daemons/spurctld/job_query.hpp"
+#include "daemons/spurctld/privacy.hpp"
 #include "daemons/spurctld/service.hpp"
 #include "daemons/spurctld/updates.hpp"
 
@@ -15,18 +17,19 @@ namespace spur::ctld {
 
 namespace {
 
-constexpr std::size_t max_script_bytes = 4U << 20;
+constexpr std::size_t most_request_id_bytes = 256;
+constexpr int few_ids = 16;  // answered at once, on the thread that reads requests
 
 Uid owner_of(const v1::JobSpec& wire, const Actor& actor) { return wire.set_uid() ? wire.uid() : actor.uid; }
 
-// The owner is the caller, or whom an administrator named.
-Result<void> assign_owner(JobSpec& spec, const v1::JobSpec& wire, const Actor& actor, std::uint32_t caller_gid,
-                          const Users::Records& owners) {
+// The owner is the caller, or whom root or another daemon named: no rights in accounting make anybody somebody else.
+Result<void> assign_owner(JobSpec& spec, const v1::JobSpec& wire, const Actor& actor, bool is_daemon,
+                          std::uint32_t caller_gid, const Users::Records& owners) {
     const auto& user = owners.at(owner_of(wire, actor));
     if (user->uid == actor.uid) {
         spec.uid = actor.uid;
         // sbatch --gid: another of the user's own groups.
-        if (!wire.set_uid() || wire.gid() == user->gid || actor.is_administrator() ||
+        if (!wire.set_uid() || wire.gid() == user->gid || is_daemon ||
             std::ranges::find(user->groups, wire.gid()) != user->groups.end())
             spec.gid = wire.set_uid() ? wire.gid() : (caller_gid == UINT32_MAX ? user->gid : caller_gid);
         else
@@ -38,20 +41,16 @@ Result<void> assign_owner(JobSpec& spec, const v1::JobSpec& wire, const Actor& a
     return {};
 }
 
-Result<std::vector<JobSpec>> specs_of(const v1::SubmitRequest& request, const Actor& actor, std::uint32_t caller_gid,
-                                      const Users::Records& owners) {
+Result<std::vector<JobSpec>> specs_of(const v1::SubmitRequest& request, const Actor& actor, bool is_daemon,
+                                      std::uint32_t caller_gid, const Users::Records& owners) {
     if (request.components().empty()) return fail(ErrorCode::invalid, "the request contains no job");
     std::vector<JobSpec> specs;
     for (const auto& component : request.components()) {
-        if (component.script().size() > max_script_bytes)
-            return fail(ErrorCode::invalid,
-                        "Pathname of a file, directory or other parameter too long: the script has {} bytes, at most "
-                        "{} are taken",
-                        component.script().size(), max_script_bytes);
         SPUR_TRY(auto spec, spec_from_wire(component));
-        SPUR_CHECK(assign_owner(spec, component, actor, caller_gid, owners));
+        SPUR_CHECK(assign_owner(spec, component, actor, is_daemon, caller_gid, owners));
         specs.push_back(std::move(spec));
     }
+    SPUR_CHECK(check_size(std::span<const JobSpec>{specs}));
     return specs;
 }
 
@@ -72,7 +71,7 @@ void Service::submit(const Call& call) {
     std::set<Uid> owners;
     const auto who = actor(call);
     for (const auto& component : request->components()) owners.insert(owner_of(component, who));
-    if (!who.is_administrator() && std::ranges::any_of(owners, [&](Uid owner) { return owner != who.uid; }))
+    if (!authority_.is_daemon(who.uid) && std::ranges::any_of(owners, [&](Uid owner) { return owner != who.uid; }))
         return refuse(call, {ErrorCode::denied, "Access/permission denied"});
     users_.find_all_with_groups(owners,
                                 [this, call, request = std::move(*request)](const Result<Users::Records>& found) {
@@ -81,22 +80,32 @@ void Service::submit(const Call& call) {
                                 });
 }
 
+OwnerGroups Service::groups_of(const UserRecord& owner) const {
+    return {{owner.group_names.begin(), owner.group_names.end()}, authority_.is_daemon(owner.uid)};
+}
+
 void Service::submit_as(const Call& call, const v1::SubmitRequest& request, const Users::Records& owners) {
     const auto who = actor(call);
-    auto specs = specs_of(request, who, call.caller().gid, owners);
+    auto specs = specs_of(request, who, authority_.is_daemon(who.uid), call.caller().gid, owners);
     if (!specs) {
         hooks_.log(
             fmt::format("{}: submission by uid {} refused: {}", call.peer().address, who.uid, specs.error().text));
         return refuse(call, specs.error());
     }
-    engine_.post([this, call, who, test_only = request.test_only(), request_id = request.request_id(),
+    if (request.request_id().size() > most_request_id_bytes)
+        return refuse(call, {ErrorCode::invalid, "the request's id is longer than any client makes it"});
+    std::map<Uid, OwnerGroups> groups;
+    for (const auto& [uid, owner] : owners) groups[uid] = groups_of(*owner);
+    engine_.post([this, call, who, groups = std::move(groups), test_only = request.test_only(),
+                  request_id = request.request_id(),
                   specs = std::make_shared<std::vector<JobSpec>>(std::move(*specs))] {
         if (const auto leadership = engine_.leadership(); !leadership.is_leader)
             return refuse(call, {ErrorCode::unavailable, "this controller does not lead"});
         SubmitJob command{.components = {}, .actor = who, .request_id = request_id};
         const auto now = engine_.cluster().now();
         for (auto& spec : *specs) {
-            auto valid = validate(engine_.cluster(), std::move(spec), who, now);
+            const auto& of_owner = groups.at(spec.uid);
+            auto valid = validate(engine_.cluster(), std::move(spec), who, now, of_owner);
             if (!valid) return refuse(call, valid.error());
             command.components.push_back(std::move(*valid));
         }
@@ -162,23 +171,26 @@ void Service::list_jobs(const Call& call) {
         }
         const auto jobs = select_jobs(*model, request);
         if (!jobs) return refuse(call, jobs.error());
-        const auto who = actor(call);
+        const Privacy privacy{actor(call), *model};
         // Message after message makes one with all their jobs: one record is filled again and again, not thousands.
         auto bytes = reply.SerializeAsString();
         v1::ListJobsReply part;
         auto& record = *part.add_jobs();
         for (const auto& job : *jobs) {
-            const bool may_see = who.is_operator() || who.uid == job->spec->uid;
+            if (!privacy.shows(*job)) continue;
+            const bool may_see = privacy.shows_secrets(*job);
             record.Clear();
-            job_to_wire(
-                *model, *job,
-                {.environment = request.with_environment() && may_see, .script = false, .steps = request.with_steps()},
-                record);
+            job_to_wire(*model, *job,
+                        {.environment = request.with_environment() && may_see,
+                         .spank_environment = may_see,
+                         .script = false,
+                         .steps = request.with_steps()},
+                        record);
             part.AppendToString(&bytes);
         }
         call.reply(std::move(bytes));
     };
-    if (request->ids_size() > 0)
+    if (request->ids_size() > 0 && request->ids_size() <= few_ids)
         answer();
     else
         in_background(answer);
@@ -217,6 +229,7 @@ void Service::signal_jobs(const Call& call) {
                          .full = request->full(),
                          .actor = who};
     };
+    if (const auto few = check_id_count(request->ids_size()); !few) return refuse(call, few.error());
     const auto selected = select_jobs(*model, *request);
     if (!selected) return refuse(call, selected.error());
     const bool filtered = request->users_size() + request->partitions_size() + request->names_size() +
@@ -224,6 +237,8 @@ void Service::signal_jobs(const Call& call) {
                                   request->reservations_size() + request->wckeys_size() >
                               0 ||
                           !request->node_list().empty();
+    const std::set<std::shared_ptr<const Job>> chosen{selected->begin(), selected->end()};
+    JobFinder finder{*model};
     std::vector<JobCommand> commands;
     for (const auto& text : request->ids()) {
         auto ref = JobRef::parse(text);
@@ -232,10 +247,8 @@ void Service::signal_jobs(const Call& call) {
             continue;
         }
         if (filtered) {  // ids and filters: both must hold
-            const auto named = find_jobs(*model, *ref);
-            if (std::ranges::none_of(
-                    named, [&](const auto& job) { return std::ranges::find(*selected, job) != selected->end(); }))
-                continue;
+            const auto named = finder.find(*ref);
+            if (std::ranges::none_of(named, [&](const auto& job) { return chosen.contains(job); })) continue;
         }
         commands.push_back({text, command_for(*ref)});
     }
@@ -251,21 +264,46 @@ void Service::signal_jobs(const Call& call) {
     change_jobs(call, std::move(commands));
 }
 
+// Whoever wants to move a job into another partition must be in a group that may use it, so the owner's are asked for.
 void Service::update_jobs(const Call& call) {
     auto request = call.parse<v1::UpdateJobsRequest>();
     if (!request) return refuse(call, request.error());
+    if (const auto few = check_id_count(request->ids_size()); !few) return refuse(call, few.error());
+    std::set<Uid> owners;
+    const auto model = engine_.model();
+    if (request->action() == v1::UpdateJobsRequest::UPDATE && request->changes().contains("partition") &&
+        !actor(call).is_operator()) {
+        JobFinder finder{*model};
+        for (const auto& text : request->ids())
+            if (const auto ref = JobRef::parse(text))
+                for (const auto& job : finder.find(*ref)) owners.insert(job->spec->uid);
+    }
+    users_.find_all_with_groups(owners,
+                                [this, call, request = std::move(*request)](const Result<Users::Records>& found) {
+                                    if (!found) return refuse(call, found.error());
+                                    update_jobs_of(call, request, *found);
+                                });
+}
+
+void Service::update_jobs_of(const Call& call, const v1::UpdateJobsRequest& request, const Users::Records& owners) {
     const auto who = actor(call);
     const auto model = engine_.model();
     const auto now = static_cast<UnixSeconds>(::time(nullptr));
+    JobFinder finder{*model};
+    const auto update = [&](const JobRef& ref) -> Result<Command> {
+        const auto jobs = finder.find(ref);
+        if (jobs.empty()) return fail(ErrorCode::not_found, "Invalid job id specified");
+        SPUR_TRY(auto changes, job_changes(request.changes(), *jobs.front(), *model, now));
+        UpdateJob command{.job = ref, .changes = std::move(changes), .actor = who, .recheck = true};
+        if (const auto owner = owners.find(jobs.front()->spec->uid); owner != owners.end())
+            command.owner_groups = groups_of(*owner->second);
+        return command;
+    };
     const auto command_for = [&](const JobRef& ref) -> Result<Command> {
         using Request = v1::UpdateJobsRequest;
-        switch (request->action()) {
-            case Request::UPDATE: {
-                const auto jobs = find_jobs(*model, ref);
-                if (jobs.empty()) return fail(ErrorCode::not_found, "Invalid job id specified");
-                SPUR_TRY(auto changes, job_changes(request->changes(), *jobs.front(), *model, now));
-                return UpdateJob{ref, std::move(changes), who};
-            }
+        switch (request.action()) {
+            case Request::UPDATE:
+                return update(ref);
             case Request::HOLD:
                 return HoldJob{ref, who, false};
             case Request::USER_HOLD:
@@ -276,19 +314,20 @@ void Service::update_jobs(const Call& call) {
                 return RequeueJob{.job = ref, .actor = who};
             case Request::REQUEUE_HOLD:
                 return RequeueJob{
-                    .job = ref, .actor = who, .hold = true, .special_exit = request->changes().contains("state")};
+                    .job = ref, .actor = who, .hold = true, .special_exit = request.changes().contains("state")};
             case Request::SUSPEND:
                 return SuspendJob{ref, who};
             case Request::RESUME:
                 return ResumeJob{ref, who};
-            case Request::TOP:
+            case Request::TOP:  // as in Slurm, where nobody said enable_user_top
+                if (!who.is_operator()) return fail(ErrorCode::denied, "{}", refusal::denied);
                 return TopJob{ref, who};
             default:
                 return fail(ErrorCode::invalid, "this controller does not know that action");
         }
     };
     std::vector<JobCommand> commands;
-    for (const auto& text : request->ids()) {
+    for (const auto& text : request.ids()) {
         auto ref = JobRef::parse(text);
         if (ref)
             commands.push_back({text, command_for(*ref)});

@@ -3,16 +3,37 @@
 
 #include "core/hostlist.hpp"
 #include "daemons/spurctld/convert.hpp"
+#include "daemons/spurctld/privacy.hpp"
 #include "daemons/spurctld/service.hpp"
 #include "daemons/spurctld/updates.hpp"
 
 namespace spur::ctld {
+
+namespace {
+
+// Where nodes are private, the ones that run somebody's jobs are still his to ask for by name.
+bool runs_on_all(const ReadModel& model, Uid owner, const HostSet& nodes) {
+    HostSet used;
+    model.jobs.for_each([&](std::uint32_t, const std::shared_ptr<const Job>& job) {
+        if (job->spec->uid != owner || !job->allocation || !job->is_active()) return;
+        std::vector<std::string> names;
+        for (const auto& share : job->allocation->shares)
+            if (const auto& node = model.nodes.get(share.node.value)) names.push_back(node->name.str());
+        used = used | HostSet::of(names);
+    });
+    return !nodes.empty() && used.contains(nodes);
+}
+
+}  // namespace
 
 void Service::list_nodes(const Call& call) {
     auto request = call.parse<v1::ListNodesRequest>();
     if (!request) return refuse(call, request.error());
     const auto wanted = HostSet::parse(request->names());
     if (!wanted) return refuse(call, wanted.error());
+    if (const auto model = engine_.model(); Privacy{actor(call), *model}.hides(private_data::nodes) &&
+                                            !runs_on_all(*model, call.caller().uid, *wanted))
+        return refuse(call, {ErrorCode::denied, "Access/permission denied"});
     const auto answer = [this, call, request = std::move(*request), wanted = *wanted] {
         const auto model = engine_.model();
         v1::ListNodesReply reply;
@@ -46,6 +67,8 @@ void Service::list_partitions(const Call& call) {
     const auto request = call.parse<v1::ListPartitionsRequest>();
     if (!request) return refuse(call, request.error());
     const auto model = engine_.model();
+    if (Privacy{actor(call), *model}.hides(private_data::partitions))
+        return refuse(call, {ErrorCode::denied, "Access/permission denied"});
     v1::ListPartitionsReply reply;
     reply.set_version(model->version);
     for (const auto& partition : model->directory->partitions)
@@ -59,9 +82,10 @@ void Service::list_reservations(const Call& call) {
     const auto request = call.parse<v1::ListReservationsRequest>();
     if (!request) return refuse(call, request.error());
     const auto model = engine_.model();
+    const Privacy privacy{actor(call), *model};
     v1::ListReservationsReply reply;
     for (const auto& reservation : model->directory->reservations)
-        if (request->name().empty() || reservation.name == request->name())
+        if ((request->name().empty() || reservation.name == request->name()) && privacy.shows(reservation))
             reservation_to_wire(*model, reservation, *reply.add_reservations());
     call.reply_with(reply);
 }

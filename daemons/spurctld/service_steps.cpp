@@ -6,6 +6,7 @@
 #include "core/validate.hpp"
 #include "daemons/spurctld/convert.hpp"
 #include "daemons/spurctld/launch.hpp"
+#include "daemons/spurctld/privacy.hpp"
 #include "daemons/spurctld/service.hpp"
 
 namespace spur::ctld {
@@ -58,9 +59,13 @@ void Service::await_allocation(const Call& call) {
             const bool ready =
                 (job->is_running() && !(job->flags & job_flag::configuring) && !until_ended) || job->is_finished();
             if (!ready && !expired) return false;
+            const Privacy privacy{who, model};
+            if (!privacy.shows(*job)) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"}), true;
             v1::AwaitAllocationReply reply;
-            const bool may_see = who.is_operator() || who.uid == job->spec->uid;
-            job_to_wire(model, *job, {.environment = may_see, .script = false, .steps = false}, *reply.mutable_job());
+            const bool may_see = privacy.shows_secrets(*job);
+            job_to_wire(model, *job,
+                        {.environment = may_see, .spank_environment = may_see, .script = false, .steps = false},
+                        *reply.mutable_job());
             reply.set_ready(ready);
             call.reply_with(reply);
             return true;
@@ -82,10 +87,12 @@ void Service::create_step(const Call& call) {
     const auto model = engine_.model();
     const auto& job = model->jobs.get(request->job_id());
     if (!job) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"});
-    users_.find_with_groups(job->spec->uid, [this, call, request = *request](const Result<Users::Record>& owner) {
+    const auto spec = step_spec_from_wire(*request);
+    if (!spec) return refuse(call, spec.error());
+    users_.find_with_groups(job->spec->uid, [this, call, spec = *spec, id = JobId{request->job_id()},
+                                             timeout_ms = request->timeout_ms()](const Result<Users::Record>& owner) {
         if (!owner) return refuse(call, owner.error());
-        wait_for_step(std::make_shared<StepAsk>(call, actor(call), *owner, JobId{request.job_id()},
-                                                step_spec_from_wire(request), deadline_of(request.timeout_ms())));
+        wait_for_step(std::make_shared<StepAsk>(call, actor(call), *owner, id, spec, deadline_of(timeout_ms)));
     });
 }
 
@@ -106,7 +113,7 @@ void Service::wait_for_step(const std::shared_ptr<StepAsk>& ask) {
 bool Service::try_step(const std::shared_ptr<StepAsk>& ask, bool expired) {
     const auto* job = engine_.cluster().find_job(ask->job);
     if (job == nullptr) return refuse(ask->call, {ErrorCode::not_found, "Invalid job id specified"}), true;
-    if (job->spec->uid != ask->who.uid && !ask->who.is_administrator())
+    if (job->spec->uid != ask->who.uid && !authority_.is_daemon(ask->who.uid))
         return refuse(ask->call, {ErrorCode::denied, "Access/permission denied"}), true;
     auto layout = lay_out_step(engine_.cluster(), ask->job, ask->spec, ask->who);
     if (layout) {

@@ -10,6 +10,7 @@
 #include "daemons/common/planning/limit_book.hpp"
 #include "daemons/spurctld/convert.hpp"
 #include "daemons/spurctld/job_query.hpp"
+#include "daemons/spurctld/privacy.hpp"
 #include "daemons/spurctld/service.hpp"
 #include "daemons/spurctld/smaller.hpp"
 
@@ -79,8 +80,9 @@ void add_limit(const std::shared_ptr<const ReadModel>& model, const Job& job, v1
 
 class Facts {
 public:
-    Facts(const ReadModel& model, const Job& job, const Users& users, UnixSeconds now, v1::ExplainReply& out)
-        : model_{model}, job_{job}, users_{users}, now_{now}, out_{out} {}
+    Facts(const ReadModel& model, const Job& job, const Users& users, const Privacy& privacy, UnixSeconds now,
+          v1::ExplainReply& out)
+        : model_{model}, job_{job}, users_{users}, privacy_{privacy}, now_{now}, out_{out} {}
 
     void gather() {
         out_.set_now(now_);
@@ -114,7 +116,8 @@ private:
     void add(const Node& node, v1::PartitionRoom& room) {
         room.set_nodes(room.nodes() + 1);
         if (!node.is_available()) {
-            if (unavailable_.insert(node.id).second) node_to_wire(model_, node, users_, *out_.add_unavailable());
+            if (unavailable_.insert(node.id).second && !privacy_.hides(private_data::nodes))
+                node_to_wire(model_, node, users_, *out_.add_unavailable());
             return;
         }
         room.set_usable(room.usable() + 1);
@@ -140,7 +143,7 @@ private:
             ref.job = entry.job;
             if (entry.task) ref.tasks.insert(*entry.task);
             for (const auto& other : find_jobs(model_, ref))
-                if (told.size() < most_listed && !other->is_done() && told.insert(other->id.value).second)
+                if (told.size() < most_listed && !other->is_done() && privacy_.shows(*other) && told.insert(other->id.value).second)
                     job_to_wire(model_, *other, {}, *out_.add_dependencies());
         }
     }
@@ -168,6 +171,9 @@ private:
         });
         out_.set_ahead(static_cast<std::uint32_t>(ahead.size()));
         out_.set_holder_count(static_cast<std::uint32_t>(holders.size()));
+        const auto is_private = [&](const auto& other) { return !privacy_.shows(*other); };
+        std::erase_if(ahead, is_private);  // counted, not named
+        std::erase_if(holders, is_private);
         std::ranges::sort(ahead, std::greater{}, [](const auto& other) { return other->priority; });
         std::ranges::sort(holders, {}, [](const auto& other) {
             return other->end_time == 0 ? std::numeric_limits<UnixSeconds>::max() : other->end_time;
@@ -187,13 +193,14 @@ private:
             const bool in_time = reservation.start_time < end && reservation.end_time > now_;
             const bool in_place =
                 std::ranges::any_of(reservation.nodes, [&](NodeId id) { return nodes_.contains(id); });
-            if (own || (in_time && in_place)) reservation_to_wire(model_, reservation, *out_.add_reservations());
+            if (privacy_.shows(reservation) && (own || (in_time && in_place))) reservation_to_wire(model_, reservation, *out_.add_reservations());
         }
     }
 
     const ReadModel& model_;
     const Job& job_;
     const Users& users_;
+    const Privacy& privacy_;
     UnixSeconds now_;
     v1::ExplainReply& out_;
     std::set<NodeId> nodes_, unavailable_;
@@ -240,11 +247,13 @@ void Service::explain(const Call& call) {
     const auto ref = JobRef::parse(request->id());
     const auto model = engine_.model();
     const auto jobs = ref ? find_jobs(*model, *ref) : Jobs{};
-    if (jobs.empty()) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"});
-    what_if_.ask([this, call, model, job = record_meant(jobs), wants_more = !request->without_alternatives()] {
+    const Privacy privacy{actor(call), *model};
+    if (jobs.empty() || !privacy.shows(*jobs.front()))
+        return refuse(call, {ErrorCode::not_found, "Invalid job id specified"});
+    what_if_.ask([this, call, model, privacy, job = record_meant(jobs), wants_more = !request->without_alternatives()] {
         v1::ExplainReply reply;
         const auto now = static_cast<UnixSeconds>(::time(nullptr));
-        Facts{*model, *job, users_, now, reply}.gather();
+        Facts{*model, *job, users_, privacy, now, reply}.gather();
         if (!job->is_pending()) return call.reply_with(reply);
         add_limit(model, *job, reply);
         const auto forecast = what_if_.forecast(*model, *job, now);

@@ -15,6 +15,7 @@ namespace spur::ctld {
 namespace {
 
 using Value = const std::string&;
+constexpr std::size_t longest_value = 64U << 10;  // the longest of core/request_limits.hpp that can be changed
 
 std::vector<Text> split(std::string_view text) {
     std::vector<Text> items;
@@ -68,6 +69,9 @@ using Table = std::map<std::string, Setter<Target>, std::less<>>;
 template <class Target>
 Result<void> apply_all(const Table<Target>& table, const Settings& settings, Target& target, std::string_view what) {
     for (const auto& [key, value] : settings) {
+        if (value.size() > longest_value)
+            return fail(ErrorCode::invalid, "{} is {} bytes long, at most {} are taken", key, value.size(),
+                        longest_value);
         const auto setter = table.find(key);
         if (setter == table.end())
             return fail(ErrorCode::invalid, "{} cannot be changed: a {} has no such setting in this release", key,

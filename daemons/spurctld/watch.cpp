@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemons/spurctld/convert.hpp"
+#include "daemons/spurctld/privacy.hpp"
 
 namespace spur::ctld {
 
@@ -43,9 +44,9 @@ void WatchHub::wait_for_job(JobId job, Clock::time_point deadline, Waiter waiter
     wake_.notify_one();
 }
 
-void WatchHub::subscribe(const wire::Session& session, const v1::WatchRequest& request) {
+void WatchHub::subscribe(const wire::Session& session, const v1::WatchRequest& request, const Actor& who) {
     const bool both = !request.jobs() && !request.nodes();
-    Subscriber subscriber{session, both || request.jobs(), both || request.nodes()};
+    Subscriber subscriber{session, both || request.jobs(), both || request.nodes(), who};
     // The whole picture first: what the subscriber had may be from another controller or another life of this one.
     const auto model = engine_.model();
     if (request.since_version() == 0 || request.since_version() != model->version) {
@@ -109,11 +110,12 @@ void WatchHub::tell(const Subscriber& subscriber, const Batch& batch, bool every
     v1::WatchReply reply;
     reply.set_version(batch.model->version);
     reply.set_resync(everything);
+    const Privacy privacy{subscriber.who, *batch.model};
     const auto add_job = [&](const std::shared_ptr<const Job>& job) {
-        if (job) job_to_wire(*batch.model, *job, {}, *reply.add_jobs());
+        if (job && privacy.shows(*job)) job_to_wire(*batch.model, *job, {}, *reply.add_jobs());
     };
     const auto add_node = [&](const std::shared_ptr<const Node>& node) {
-        if (node && node->configured) node_to_wire(*batch.model, *node, users_, *reply.add_nodes());
+        if (node && node->configured && !privacy.hides(private_data::nodes)) node_to_wire(*batch.model, *node, users_, *reply.add_nodes());
     };
     if (everything) {
         if (subscriber.jobs) batch.model->jobs.for_each([&](std::uint32_t, const auto& job) { add_job(job); });

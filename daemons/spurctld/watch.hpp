@@ -29,7 +29,7 @@ public:
     ~WatchHub() override;
 
     // A Watch stream; its one request has arrived.
-    void subscribe(const wire::Session& session, const v1::WatchRequest& request);
+    void subscribe(const wire::Session& session, const v1::WatchRequest& request, const Actor& who);
     // Calls `waiter` now, after each change of `job`, and at `deadline`.
     void wait_for_job(JobId job, Clock::time_point deadline, Waiter waiter);
     void stop();
@@ -42,6 +42,7 @@ private:
     struct Subscriber {
         wire::Session session;
         bool jobs, nodes;
+        Actor who;
     };
     struct Waiting {
         JobId job;

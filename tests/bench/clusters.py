@@ -227,6 +227,8 @@ priority = "priority/basic"
 cgroup = "cgroup/none"
 [auth]
 key_file = "{self.folder}/auth.key"
+[jobs]
+disable_root_jobs = false
 [[nodes]]
 names = "n[1-{self.nodes}]"
 cpus = {self.cpus}

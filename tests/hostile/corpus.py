@@ -100,6 +100,8 @@ cgroup = "cgroup/none"
 gpu = ["gpu/{gpu}"]
 [plugin."auth/local"]
 key_file = "{self.root}/auth.key"
+[jobs]
+disable_root_jobs = false
 [[nodes]]
 names = "n1"
 cpus = 2

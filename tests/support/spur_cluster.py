@@ -263,7 +263,7 @@ class Cluster:
                        (f'select = "select/{self.policies["select"]}"\n' if "select" in self.policies else ""),
             "auth": self.auth or f'key_file = "{self.dir}/auth.key"\n',
             "agent": "heartbeat_secs = 1\n",
-            "jobs": "kill_wait = 1\n",
+            "jobs": "kill_wait = 1\ndisable_root_jobs = false\n",
         }
         for name, lines in self.settings.items():  # a key that is given again replaces the one above
             given = {line.split("=")[0].strip() for line in lines.splitlines()}

@@ -103,6 +103,8 @@ class SeveralUsers(unittest.TestCase):
         eventually(lambda: os.path.exists(cls.socket), "munged listens")
         cluster.auth = 'plugin = "munge"\n'
         cluster.settings['plugin."auth/munge"'] = f'socket = "{cls.socket}"'
+        cluster.partitions = "".join(f'[[partitions]]\nname = "{name}"\nnodes = "n1"\n{rule}\n' for name, rule in (
+            ("staff", "root_only = true"), ("group", 'allow_groups = ["nogroup", "nobody"]'), ("others", 'allow_groups = ["daemon"]')))
         cluster.__enter__()
         os.chmod(cluster.controllers[0].folder, 0o755)
 
@@ -161,6 +163,71 @@ class SeveralUsers(unittest.TestCase):
         manage("add", "coordinator", "account=phys", "names=nobody")
         self.assertTrue(asks("scancel", job), "coordinators may change the jobs of their account")
         self.assertFalse(asks("sacctmgr", "-i", "add", "qos", "mine"))
+
+    def test_an_update_opens_no_partition_that_a_submission_does_not(self):
+        job = self.cluster.submit("-H", "--wrap", "true", wrapper=as_user(NOBODY))
+        for partition, sentence in (("staff", "denied"), ("others", "User's group not permitted to use this partition")):
+            for words in (("sbatch", "-p", partition, "--wrap", "true"), ("scontrol", "update", f"jobid={job}", f"partition={partition}")):
+                done = self.cluster.run(*words, wrapper=as_user(NOBODY))
+                self.assertNotEqual(done.returncode, 0, words)
+                self.assertIn(sentence, done.stdout + done.stderr, words)
+        self.assertEqual(self.cluster.job(job)["Partition"], "main")
+        self.cluster.ok("scontrol", "update", f"jobid={job}", "partition=group", wrapper=as_user(NOBODY))
+        self.assertEqual(self.cluster.job(job)["Partition"], "group")
+        self.cluster.ok("sbatch", "-H", "-p", "others", "--wrap", "true")  # root's groups do not matter
+        self.cluster.ok("scontrol", "update", f"jobid={job}", "partition=others")  # nor does it where an operator puts a job
+        self.cluster.ok("scancel", job)
+
+    def test_only_root_submits_as_somebody_else(self):
+        job = self.cluster.submit("-H", "--uid=nobody", "--wrap", "true")
+        self.assertIn(f"({NOBODY})", self.cluster.job(job)["UserId"])
+        self.cluster.ok("scancel", job)
+        self.cluster.ok("sacctmgr", "-i", "add", "account", "boss")
+        self.cluster.ok("sacctmgr", "-i", "add", "user", "nobody", "account=boss", "adminlevel=administrator")
+        try:
+            done = self.cluster.run("sbatch", "-H", "--uid=root", "--wrap", "true", wrapper=as_user(NOBODY))
+            self.assertNotEqual(done.returncode, 0, done.stdout)
+            self.assertRegex(done.stderr, "(?i)denied|permitted")
+        finally:
+            self.cluster.ok("sacctmgr", "-i", "modify", "user", "nobody", "set", "adminlevel=none")
+
+    def test_private_data_is_shown_to_its_owner_and_to_operators(self):
+        job = self.cluster.submit("-A", "elsewhere", "-H", "--wrap", "true")
+        own = self.cluster.submit("-H", "--wrap", "true", wrapper=as_user(NOBODY))
+        listed = lambda *wrapper: self.cluster.ok("squeue", "-h", "-o", "%A", wrapper=list(wrapper)).split()
+        self.assertIn(str(job), listed(*as_user(NOBODY)))
+        auth = self.cluster.auth
+        self.cluster.auth = auth + 'private_data = ["jobs", "nodes"]\n'
+        self.reconfigure()
+        try:
+            self.assertNotIn(str(job), listed(*as_user(NOBODY)))
+            self.assertIn(str(own), listed(*as_user(NOBODY)))
+            self.assertIn(str(job), listed())
+            done = self.cluster.run("sinfo", wrapper=as_user(NOBODY))
+            self.assertIn("denied", done.stdout + done.stderr)
+            done = self.cluster.run("scontrol", "show", "job", job, wrapper=as_user(NOBODY))
+            self.assertNotIn(f"JobId={job}", done.stdout)
+            self.assertIn("jobs,nodes", self.cluster.ok("scontrol", "show", "config"))
+        finally:
+            self.cluster.auth = auth
+            self.reconfigure()
+        self.cluster.ok("scancel", job, own)
+
+    def reconfigure(self):
+        self.cluster.write_config(self.cluster.controllers[0])
+        self.cluster.ok("scontrol", "reconfigure")
+
+    def test_requests_that_are_too_large_are_refused_at_once_and_hurt_nobody(self):
+        ask = lambda *words, **how: self.cluster.run(*words, wrapper=as_user(NOBODY), **how)
+        done = ask("srun", "-O", "-n", "4294967295", "true")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, "(?i)task count|invalid|too large")
+        many = "1_[" + ",".join(["0-4000000"] * 6000) + "]"
+        self.assertEqual(ask("squeue", "-h", "-j", many).stdout, "")
+        self.assertIn("invalid", ask("sbatch", "--array=0-999999:2,0-999999:3", "--wrap", "true").stderr.lower())
+        done = ask("sbatch", "--comment=" + "x" * 70000, "--wrap", "true")
+        self.assertIn("comment has 70000 bytes, at most 65536 are taken", done.stderr)
+        self.cluster.ok("scontrol", "ping")
 
     def test_a_uid_that_no_user_has_submits_nothing(self):
         before = self.cluster.ok("squeue", "-h", "-t", "all", "-o", "%A")

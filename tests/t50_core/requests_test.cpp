@@ -231,6 +231,34 @@ TEST_F(T50Requests, EveryTextHasItsLimit) {
     EXPECT_FALSE(check_size(fat)) << "each is fine, all together are not";
 }
 
+TEST_F(T50Requests, NoBindingNamesWhatNoNodeHas) {
+    const auto takes = [](std::string_view text) {
+        JobSpec job;
+        job.cpu_bind = text;
+        StepSpec step;
+        step.cpu_bind = text;
+        EXPECT_EQ(check_size(job).has_value(), check_size(step).has_value()) << text;
+        return check_size(job).has_value();
+    };
+    for (const auto* text : {"cores", "rank,verbose", "map_cpu:0,1,65533", "map_cpu:0x0,0xffff", "mask_cpu:0xff,0xff00",
+                             "verbose,mask_cpu:0x0f*4,0xf0*4", "map_ldom:0,1"})
+        EXPECT_TRUE(takes(text)) << text;
+    for (const auto* text : {"map_cpu:4294967295", "map_cpu:0,65534", "map_cpu:0xfffff", "map_cpu:0*4294967295",
+                             "verbose,mask_cpu:0x1*4294967296", "map_cpu:99999999999999999999999"})
+        EXPECT_FALSE(takes(text)) << text;
+    EXPECT_FALSE(takes("mask_cpu:0x" + std::string(20'000, 'f')));
+    EXPECT_EQ(submit([](JobSpec& job) { job.gres_per_task = "gpu:4294967295"; }),
+              "Invalid generic resource (gres) specification");
+    ClusterBuilder gpu;
+    gpu.nodes("g1", cpus(8), gpus(4));
+    JobSpec job;
+    job.script = "#!/bin/sh\n";
+    job.gres_per_task = "gpu:4";
+    EXPECT_TRUE(validate(gpu.cluster(), job, Actor::root(), gpu.now()));
+    job.gres_per_task = "gpu:4294967295";
+    EXPECT_FALSE(validate(gpu.cluster(), job, Actor::root(), gpu.now()));
+}
+
 TEST_F(T50Requests, AnUpdateMayNotMakeATextLongerThanASubmission) {
     EXPECT_NE(update([](JobChanges& job) { job.comment = std::string(65'537, 'x'); }), "accepted");
     EXPECT_NE(update([](JobChanges& job) { job.comment = std::string(65'537, 'x'); }, Actor::root()), "accepted");

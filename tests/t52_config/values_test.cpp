@@ -104,6 +104,22 @@ check_on_startup = false
     EXPECT_TRUE(std::get<bool>(options[2].value));
 }
 
+TEST(T52Config, WhatProtectsTheClusterIsOnUnlessSomebodySaysOtherwise) {
+    const auto plain = config_of("").cluster.policies;
+    EXPECT_TRUE(plain.disable_root_jobs);
+    EXPECT_EQ(plain.max_stored_per_user_mib, 256U);
+    EXPECT_EQ(plain.private_data, 0U);
+    const auto said = config_of(
+                          "[jobs]\ndisable_root_jobs = false\nmax_stored_per_user = \"2G\"\n"
+                          "[auth]\nprivate_data = [\"jobs\", \"Usage\"]")
+                          .cluster.policies;
+    EXPECT_FALSE(said.disable_root_jobs);
+    EXPECT_EQ(said.max_stored_per_user_mib, 2048U);
+    EXPECT_EQ(said.private_data, private_data::jobs | private_data::usage);
+    EXPECT_EQ(config_of("[auth]\nprivate_data = \"all\"").cluster.policies.private_data, 0xffU);
+    EXPECT_FALSE(parse_config("[auth]\nprivate_data = \"job\"", "spur.conf"));
+}
+
 TEST(T52Config, ASchedulerNamedInEitherPlaceIsTheSame) {
     EXPECT_EQ(config_of("[scheduler]\nplugin = \"fifo\"").plugins.at("sched"), std::vector<std::string>{"sched/fifo"});
     EXPECT_EQ(config_of("[plugins]\nsched = \"sched/fifo\"").scheduler.plugin, "sched/fifo");

@@ -141,6 +141,9 @@ std::expected<Config, std::vector<ConfigProblem>> parse_config(std::string_view 
     Config config;
     config.path = source;
     config.cluster.cluster_name = "spur";
+    // Not the defaults of Policies itself, which are those of configurations that older logs hold.
+    config.cluster.policies.disable_root_jobs = true;
+    config.cluster.policies.max_stored_per_user_mib = 256;
     Drafts drafts;
     Problems problems;
     for (const auto& entry : *tree) {

@@ -110,6 +110,34 @@ void read_enforce(const Reading& in, std::uint32_t& out) {
     out = read;
 }
 
+void read_private_data(const Reading& in, std::uint32_t& out) {
+    constexpr std::array<std::pair<std::string_view, std::uint32_t>, 10> flags{{
+        {"accounts", private_data::accounts},
+        {"events", private_data::events},
+        {"jobs", private_data::jobs},
+        {"nodes", private_data::nodes},
+        {"partitions", private_data::partitions},
+        {"reservations", private_data::reservations},
+        {"usage", private_data::usage},
+        {"users", private_data::users},
+        {"all", 0xff},
+        {"none", 0},
+    }};
+    std::vector<std::string> words;
+    in.words(words);
+    std::uint32_t read = 0;
+    for (const auto& word : words) {
+        const auto* const found =
+            std::ranges::find_if(flags, [&](const auto& flag) { return equal_nocase(flag.first, word); });
+        if (found == flags.end())
+            return in.refuse(
+                "knows accounts, events, jobs, nodes, partitions, reservations, usage, users, all and none, not {}",
+                spur::quoted(word));
+        read |= found->second;
+    }
+    out = read;
+}
+
 // A shorthand for an option of whichever auth plugin is chosen; put in place once the choice is known.
 void keep_option(const Reading& in, Draft& to, const char* key) {
     std::string value;
@@ -193,8 +221,12 @@ constexpr std::array job_keys{
     K{"max_mem_per_node", "MiB", "0", "MaxMemPerNode", [](In in, To to) { in.mib(to.policies.max_mem_per_node_mib); }},
     K{"track_memory", "yes or no", "true", "is memory a resource that runs out? no: only cores and gres are",
       [](In in, To to) { in.yes_no(to.policies.track_memory); }},
-    K{"disable_root_jobs", "yes or no", "false", "DisableRootJobs",
+    K{"disable_root_jobs", "yes or no", "true",
+      "DisableRootJobs: root submits nothing that runs as root; `spur up` as root writes false",
       [](In in, To to) { in.yes_no(to.policies.disable_root_jobs); }},
+    K{"max_stored_per_user", "MiB", "256",
+      "what the scripts, environments and long texts of one user's jobs may take in the controller; 0: no limit",
+      [](In in, To to) { in.mib(to.policies.max_stored_per_user_mib); }},
     K{"requeue_exit", "list of exit codes", "[]", "RequeueExit: batch scripts that end so are put back in the queue",
       [](In in, To to) { read_exit_codes(in, to.policies.requeue_exit); }},
     K{"requeue_exit_hold", "list of exit codes", "[]", "RequeueExitHold: the same, and held",
@@ -269,6 +301,10 @@ constexpr std::array auth_keys{
       [](In in, To to) { in.words(to.config.auth.administrators); }},
     K{"operators", "list of users", "[]", "who may change jobs and nodes of others",
       [](In in, To to) { in.words(to.config.auth.operators); }},
+    K{"private_data", "list of words", "[]",
+      "PrivateData: what users see only of their own: accounts, events, jobs, nodes, partitions, reservations, usage, "
+      "users, or all",
+      [](In in, To to) { read_private_data(in, to.config.cluster.policies.private_data); }},
 };
 
 constexpr std::array tls_keys{

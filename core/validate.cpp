@@ -78,19 +78,14 @@ private:
             if (!partition->may_queue()) return refuse(refusal::partition_down, ErrorCode::conflict);
             if (partition->root_only && actor_.uid != 0) return refuse(refusal::denied, ErrorCode::denied);
             if (partition->disable_root_jobs && spec_.uid == 0) return refuse(refusal::denied, ErrorCode::denied);
-            if (!is_in_group(*partition)) return refuse(refusal::group_denied, ErrorCode::denied);
+            // Jobs of root go everywhere, as do those of the controller's own user.
+            if (spec_.uid != 0 && changed(&JobSpec::partitions) && !admits(*partition, groups_))
+                return refuse(refusal::group_denied, ErrorCode::denied);
             if (partition->require_reservation && spec_.reservation.empty())
                 return refuse(refusal::invalid_reservation);
             name = partition->name;
         }
         return {};
-    }
-
-    // Jobs of root and of the controller's own user go everywhere.
-    bool is_in_group(const Partition& partition) const {
-        return partition.allow_groups.empty() || spec_.uid == 0 || groups_.exempt ||
-               std::ranges::any_of(groups_.names,
-                                   [&](const Text& name) { return is_listed(partition.allow_groups, name); });
     }
 
     Result<void> account() {
@@ -353,6 +348,11 @@ private:
 };
 
 }  // namespace
+
+bool admits(const Partition& partition, const OwnerGroups& groups) {
+    return partition.allow_groups.empty() || groups.exempt ||
+           std::ranges::any_of(groups.names, [&](const Text& name) { return is_listed(partition.allow_groups, name); });
+}
 
 Result<JobSpec> validate(const Cluster& cluster, JobSpec spec, const Actor& actor, UnixSeconds now,
                          const OwnerGroups& groups) {

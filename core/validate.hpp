@@ -20,6 +20,9 @@ Result<JobSpec> validate(const Cluster& cluster, JobSpec spec, const Actor& acto
 Result<JobSpec> revalidate(const Cluster& cluster, JobSpec changed, const JobSpec& before, const Actor& actor,
                            UnixSeconds now, const OwnerGroups& groups);
 
+// Is a user of these groups let into the partition (AllowGroups)?
+bool admits(const Partition& partition, const OwnerGroups& groups);
+
 // What the spec asks in numbers, with every default in force.
 struct Demand {
     std::uint32_t min_nodes{1};

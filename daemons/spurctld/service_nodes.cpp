@@ -1,7 +1,9 @@
 // Nodes, partitions, reservations and licences: listing and changing them.
+#include <algorithm>
 #include <set>
 
 #include "core/hostlist.hpp"
+#include "core/validate.hpp"
 #include "daemons/spurctld/convert.hpp"
 #include "daemons/spurctld/privacy.hpp"
 #include "daemons/spurctld/service.hpp"
@@ -67,15 +69,25 @@ void Service::list_partitions(const Call& call) {
     const auto request = call.parse<v1::ListPartitionsRequest>();
     if (!request) return refuse(call, request.error());
     const auto model = engine_.model();
-    if (Privacy{actor(call), *model}.hides(private_data::partitions))
-        return refuse(call, {ErrorCode::denied, "Access/permission denied"});
-    v1::ListPartitionsReply reply;
-    reply.set_version(model->version);
-    for (const auto& partition : model->directory->partitions)
-        if ((request->name().empty() || partition.name == request->name()) &&
-            (!partition.hidden || request->all_partitions() || !request->name().empty()))
-            partition_to_wire(*model, partition, *reply.add_partitions());
-    call.reply_with(reply);
+    const Privacy privacy{actor(call), *model};
+    if (privacy.hides(private_data::partitions)) return refuse(call, {ErrorCode::denied, "Access/permission denied"});
+    const auto answer = [call, model, request = *request](const OwnerGroups& groups) {
+        v1::ListPartitionsReply reply;
+        reply.set_version(model->version);
+        for (const auto& partition : model->directory->partitions)
+            if ((request.name().empty() || partition.name == request.name()) &&
+                (!partition.hidden || request.all_partitions() || !request.name().empty()) && admits(partition, groups))
+                partition_to_wire(*model, partition, *reply.add_partitions());
+        call.reply_with(reply);
+    };
+    // As in Slurm, whoever is in none of a partition's groups sees it only with --all.
+    const bool asks_groups = !privacy.who().is_operator() && !request->all_partitions() &&
+                             std::ranges::any_of(model->directory->partitions,
+                                                 [](const Partition& each) { return !each.allow_groups.empty(); });
+    if (!asks_groups) return answer({.names = {}, .exempt = true});
+    users_.find_with_groups(call.caller().uid, [this, answer](const Result<Users::Record>& found) {
+        answer(found ? groups_of(**found) : OwnerGroups{});
+    });
 }
 
 void Service::list_reservations(const Call& call) {

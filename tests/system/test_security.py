@@ -172,6 +172,9 @@ class SeveralUsers(unittest.TestCase):
                 self.assertNotEqual(done.returncode, 0, words)
                 self.assertIn(sentence, done.stdout + done.stderr, words)
         self.assertEqual(self.cluster.job(job)["Partition"], "main")
+        shown = lambda *words: set(self.cluster.ok("sinfo", *words, "-h", "-o", "%R", wrapper=as_user(NOBODY)).split())
+        self.assertEqual(shown(), {"main", "staff", "group"})
+        self.assertEqual(shown("-a"), {"main", "staff", "group", "others"})
         self.cluster.ok("scontrol", "update", f"jobid={job}", "partition=group", wrapper=as_user(NOBODY))
         self.assertEqual(self.cluster.job(job)["Partition"], "group")
         self.cluster.ok("sbatch", "-H", "-p", "others", "--wrap", "true")  # root's groups do not matter

@@ -91,6 +91,19 @@ TEST_F(T50Requests, GroupsOpenAPartitionAndRootNeedsNone) {
     EXPECT_TRUE(validate(b.cluster(), job, Actor::root(), b.now()));
 }
 
+TEST_F(T50Requests, GroupsAreAskedForWhereThePartitionChanges) {
+    Reservation lab;
+    lab.name = "lab";
+    lab.start_time = b.now() + 100;
+    lab.end_time = b.now() + 1000;
+    lab.nodes = {b.node("n1")};
+    lab.users = {"alice"};
+    b.must(EditReservation{Edit::create, lab, Actor::root()});
+    ASSERT_EQ(update([](JobChanges& job) { job.partitions = {{"chemists"}}; }, alice, {{"chem"}, false}), "accepted");
+    EXPECT_EQ(update([](JobChanges& job) { job.reservation = "lab"; }), "accepted")
+        << "no directory service is asked about her groups for that";
+}
+
 TEST_F(T50Requests, OperatorsPutJobsWhereTheyLike) {
     EXPECT_EQ(update([](JobChanges& job) { job.partitions = {{"staff"}}; }, Actor{2000, AdminLevel::operator_, "olga"}),
               "accepted");

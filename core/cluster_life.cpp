@@ -238,12 +238,21 @@ bool exits_with(const std::vector<std::uint32_t>& codes, std::uint32_t wait_stat
     const bool exited = (wait_status & 0x7f) == 0;
     return exited && std::ranges::find(codes, (wait_status >> 8) & 0xff) != codes.end();
 }
+
+// Also if it has cleaned up there already, or was resized: only strangers have nothing to say about a job.
+bool has_been_on(const Job& job, NodeId node) {
+    const auto is_there = [&](const NodeShare& share) { return share.node == node; };
+    return (job.allocation && std::ranges::any_of(job.allocation->shares, is_there)) ||
+           std::ranges::any_of(job.leaving, is_there);
+}
 }  // namespace
 
 Result<void> ClusterOps::on(const FinishJob& cmd) {
     SPUR_TRY(Job * job, job_at(cmd.job, cmd.attempt));
     const bool ending = job->is_completing();
     if (!job->is_active() && !ending) return fail(ErrorCode::conflict, "{}", refusal::already_done);
+    if (cmd.must_hold && (!cmd.node || !has_been_on(*job, *cmd.node)))
+        return fail(ErrorCode::denied, "the node that reports the end of job {} has no part in it", cmd.job.value);
     if (ending && job->exit_status == 0 && cmd.exit_status != 0) {
         Change change{*this, *job};
         job->exit_status = cmd.exit_status;  // how the script took being ended

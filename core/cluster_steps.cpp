@@ -116,6 +116,9 @@ Result<void> ClusterOps::on(const FinishStep& cmd) {
     if (place == c.steps_.end()) return fail(ErrorCode::not_found, "{}", refusal::invalid_job_id);
     auto& step = place->second;
     if (step.attempt != cmd.attempt || step.is_over()) return fail(ErrorCode::conflict, "{}", refusal::already_done);
+    if (cmd.node && std::ranges::find(step.shares, *cmd.node, &NodeShare::node) == step.shares.end())
+        return fail(ErrorCode::denied, "the node that reports the end of step {}.{} has no part in it",
+                    cmd.key.job.value, cmd.key.step.value);
     step.exit_status = cmd.exit_status;
     step.end_time = at;
     step.version = version;

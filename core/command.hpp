@@ -106,6 +106,7 @@ struct FinishJob {
     std::optional<NodeId> node;   // who reports it
     bool node_done{false};        // that node has cleaned up too: saves a NodeJobDone
     Text detail;
+    bool must_hold{false};  // refused unless the job has, or had, a share of `node`; older logs did not ask
     bool operator==(const FinishJob&) const = default;
 };
 
@@ -250,6 +251,7 @@ struct FinishStep {
     EndCause cause{EndCause::exited};
     std::uint32_t exit_status{};
     StepUsage usage;
+    std::optional<NodeId> node{};  // who reports it; refused unless the step has a share there
     bool operator==(const FinishStep&) const = default;
 };
 

@@ -65,9 +65,9 @@ struct Fields<JobLaunched> {
 template <>
 struct Fields<FinishJob> {
     static constexpr auto list =
-        std::tuple{field<1>(&FinishJob::job),         field<2>(&FinishJob::attempt), field<3>(&FinishJob::cause),
-                   field<4>(&FinishJob::exit_status), field<5>(&FinishJob::node),    field<6>(&FinishJob::node_done),
-                   field<7>(&FinishJob::detail)};
+        std::tuple{field<1>(&FinishJob::job),         field<2>(&FinishJob::attempt),  field<3>(&FinishJob::cause),
+                   field<4>(&FinishJob::exit_status), field<5>(&FinishJob::node),     field<6>(&FinishJob::node_done),
+                   field<7>(&FinishJob::detail),      field<8>(&FinishJob::must_hold)};
 };
 
 template <>
@@ -233,8 +233,8 @@ struct Fields<StepUsage> {
 template <>
 struct Fields<FinishStep> {
     static constexpr auto list =
-        std::tuple{field<1>(&FinishStep::key), field<2>(&FinishStep::attempt), field<3>(&FinishStep::cause),
-                   field<4>(&FinishStep::exit_status), field<5>(&FinishStep::usage)};
+        std::tuple{field<1>(&FinishStep::key),         field<2>(&FinishStep::attempt), field<3>(&FinishStep::cause),
+                   field<4>(&FinishStep::exit_status), field<5>(&FinishStep::usage),   field<6>(&FinishStep::node)};
 };
 
 template <>

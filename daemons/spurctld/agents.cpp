@@ -261,7 +261,8 @@ void Agents::take_report(const std::shared_ptr<Link>& link, NodeId node, const v
                                           .exit_status = report.exit_status(),
                                           .node = node,
                                           .node_done = report.node_done(),
-                                          .detail = report.error()},
+                                          .detail = report.error(),
+                                          .must_hold = true},
                                 acknowledge);
             }
             break;
@@ -277,6 +278,7 @@ void Agents::finish_step(NodeId node, const v1::StepReport& report) {
         const StepKey key{JobId{report.job_id()}, StepId{report.step_id()}};
         const auto* step = engine_.cluster().find_step(key);
         if (step == nullptr || step->is_over() || step->attempt != report.attempt()) return;
+        if (std::ranges::find(step->shares, node, &NodeShare::node) == step->shares.end()) return;  // not its step
         auto& left = unfinished_[key];
         if (left.nodes.empty() && left.worst_status == 0)
             for (const auto& share : step->shares) left.nodes.insert(share.node);
@@ -288,6 +290,7 @@ void Agents::finish_step(NodeId node, const v1::StepReport& report) {
         const auto& usage = report.usage();
         command.usage = {usage.user_us(), usage.system_us(), usage.max_rss_kib(), usage.read_bytes(),
                          usage.write_bytes()};
+        command.node = node;
         unfinished_.erase(key);
         engine_.propose(std::move(command), {});
     });

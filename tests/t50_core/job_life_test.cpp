@@ -298,6 +298,32 @@ TEST(T50JobLife, AFailedEpilogDrainsTheNode) {
     EXPECT_EQ(node->reason, "Epilog error");
 }
 
+TEST(T50JobLife, OnlyAJobsOwnNodesCanReportItsEnd) {
+    ClusterBuilder b;
+    b.nodes("n[1-2]", cpus(4)).running("a", on("n1"));
+    FinishJob forged{.job = b.id("a"), .attempt = 1, .node = b.node("n2"), .must_hold = true};
+    const auto refused = b.apply(forged);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::denied) << "final: the reporter need not say it again";
+    forged.node.reset();
+    EXPECT_FALSE(b.apply(forged));
+    forged.cause = EndCause::prolog_failed;
+    forged.node = b.node("n2");
+    EXPECT_FALSE(b.apply(forged));
+    EXPECT_FALSE(b.apply(NodeJobDone{b.id("a"), 1, {b.node("n2")}}));
+    EXPECT_EQ(b.job("a").state, JobState::running);
+    EXPECT_EQ(b.cluster().find_node("n2")->reason, "") << "nothing half done";
+    b.must(FinishJob{.job = b.id("a"), .attempt = 1, .node = b.node("n1"), .must_hold = true});
+    EXPECT_TRUE(b.job("a").is_completing());
+}
+
+TEST(T50JobLife, ALogOfBeforeReportersWereCheckedStillApplies) {
+    ClusterBuilder b;
+    b.nodes("n[1-2]", cpus(4)).running("a", on("n1"));
+    b.must(FinishJob{.job = b.id("a"), .attempt = 1, .node = b.node("n2")});
+    EXPECT_TRUE(b.job("a").is_completing());
+}
+
 TEST(T50JobLife, AScriptThatASignalEndsHasSlurmsReason) {
     ClusterBuilder b;
     b.nodes("n[1-2]", cpus(4)).running("a", on("n1")).running("b", on("n2"));

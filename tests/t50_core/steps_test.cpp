@@ -66,6 +66,19 @@ TEST(T50Steps, StepsKeepApartUnlessTheyOverlap) {
     EXPECT_TRUE(lay_out(b, {.tasks = 1, .exact = true}));
 }
 
+TEST(T50Steps, OnlyAStepsOwnNodesCanReportItsEnd) {
+    ClusterBuilder b;
+    b.nodes("n[1-2]", cpus(4)).running("a", on("n1"));
+    b.must(*lay_out(b, {.tasks = 1}));
+    const FinishStep end{.key = {b.id("a"), StepId{0}}, .attempt = 1, .usage = {}, .node = b.node("n2")};
+    const auto refused = b.apply(end);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::denied);
+    EXPECT_FALSE(b.cluster().find_step(end.key)->is_over());
+    b.must(FinishStep{.key = end.key, .attempt = 1, .usage = {}, .node = b.node("n1")});
+    EXPECT_TRUE(b.cluster().find_step(end.key)->is_over());
+}
+
 TEST(T50Steps, AStepThatCanNeverFitIsRefusedForGood) {
     auto b = three_nodes();
     const auto tasks = lay_out(b, {.tasks = 7});

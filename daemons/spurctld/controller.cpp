@@ -12,6 +12,7 @@
 #include "core/validate.hpp"
 #include "daemons/common/auth/plugin_auth.hpp"
 #include "daemons/common/log/log.hpp"
+#include "daemons/common/log/throttle.hpp"
 #include "daemons/common/wire/client.hpp"
 #include "daemons/spurctld/config_items.hpp"
 #include "daemons/spurctld/plugin_log.hpp"
@@ -185,7 +186,7 @@ Result<void> Controller::serve() {
     options.authenticator = std::make_shared<daemon::PluginAuthenticator>(auth_);
     options.cluster = config_.cluster.cluster_name.str();
     options.name = wire::controller_name;
-    options.warn = [](std::string_view text) { log::warning("{}", text); };
+    options.warn = [throttle = std::make_shared<log::Throttle>()](std::string_view text) { throttle->warning(text); };
     options.tls = tls_options(config_.tls);
     server_ = std::make_unique<wire::RpcServer>(std::move(options));
     service_->register_all(*server_);
@@ -290,7 +291,7 @@ ServiceHooks Controller::hooks() {
     };
     hooks.priorities = [this]() -> const PriorityBook& { return scheduler_->priorities(); };
     hooks.priority_option = [this](std::string_view key) { return priority_option(key); };
-    hooks.log = [](const std::string& text) { log::warning("{}", text); };
+    hooks.log = [throttle = std::make_shared<log::Throttle>()](const std::string& text) { throttle->warning(text); };
     hooks.hostname = host_name();
     hooks.boot_time = wall_clock();
     if (const auto listen = wire::Endpoint::parse(config_.controller.listen_addr)) {

@@ -1,5 +1,6 @@
 #include <string_view>
 
+#include "core/quote.hpp"
 #include "core/request_limits.hpp"
 #include "daemons/spurctld/convert.hpp"
 
@@ -41,8 +42,7 @@ Result<Text> pack_environment(const v1::JobSpec& wire) {
     std::string packed;
     for (const auto& pair : wire.environment()) {
         if (pair.find('\0') != std::string::npos || pair.find('=') == std::string::npos)
-            return fail(ErrorCode::invalid, "environment entry \"{}\" is not KEY=VALUE",
-                        pair.substr(0, pair.find('\0')));
+            return fail(ErrorCode::invalid, "environment entry {} is not KEY=VALUE", quote(pair));
         packed.append(pair).push_back('\0');
     }
     return Text{packed};

@@ -16,6 +16,7 @@
 #include "daemons/common/host/crash.hpp"
 #include "daemons/common/host/options.hpp"
 #include "daemons/common/log/log.hpp"
+#include "daemons/common/log/throttle.hpp"
 #include "daemons/spurd/strays.hpp"
 
 namespace spur::agent {
@@ -189,7 +190,7 @@ Result<void> Agent::open(const Config& config) {
     serving.authenticator = authenticator_;
     serving.cluster = known_cluster(config);
     serving.name = settings_.node;
-    serving.warn = [](std::string_view line) { log::warning("{}", line); };
+    serving.warn = [throttle = std::make_shared<log::Throttle>()](std::string_view line) { throttle->warning(line); };
     server_ = std::make_unique<wire::RpcServer>(std::move(serving));
     service_->serve(*server_);
     SPUR_CHECK(server_->start());

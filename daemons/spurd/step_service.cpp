@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemons/common/log/log.hpp"
+#include "core/quote.hpp"
 #include "daemons/spurd/credential.hpp"
 #include "spur/v1/agent.pb.h"
 
@@ -26,7 +26,8 @@ NodeJobs::StepId step_of(const v1::StepCredential& credential) {
 // One srun. Its messages arrive on the wire's threads and are handed to the loop; what the step says goes back at once.
 class StepService::Client final : public StepClient, public std::enable_shared_from_this<Client> {
 public:
-    Client(NodeJobs& node_jobs, wire::Session stream) : jobs{node_jobs}, session{std::move(stream)} {}
+    Client(NodeJobs& node_jobs, wire::Session stream, std::shared_ptr<log::Throttle> log)
+        : jobs{node_jobs}, session{std::move(stream)}, refusals{std::move(log)} {}
 
     void started(const step::Started& tasks) override {
         v1::StepOutput message;
@@ -78,7 +79,7 @@ public:
         finish(message);
     }
     void failed(const std::string& error) override {
-        log::warning("a step of uid {} was not started: {}", session.caller().uid, error);
+        refusals->warning(fmt::format("a step of uid {} was not started: {}", session.caller().uid, error));
         v1::StepOutput message;
         message.mutable_failed()->set_error(error);
         finish(message);
@@ -113,6 +114,7 @@ public:
 
     NodeJobs& jobs;
     wire::Session session;
+    std::shared_ptr<log::Throttle> refusals;
     NodeJobs::StepId step;
     bool asked{false}, launched{false}, running{false}, over{false}, keep{false};  // [loop]
     std::vector<v1::StepInput> early;                                              // [loop] for when it runs
@@ -128,7 +130,7 @@ private:
 };
 
 StepService::StepService(Loop& loop, NodeJobs& jobs, Facts facts)
-    : loop_{loop}, jobs_{jobs}, facts_{std::move(facts)} {}
+    : loop_{loop}, jobs_{jobs}, facts_{std::move(facts)}, refusals_{std::make_shared<log::Throttle>()} {}
 
 void StepService::serve(wire::RpcServer& server) {
     server.stream("/spur.v1.Agent/RunStep", [this](wire::Session session) { open(std::move(session)); });
@@ -142,7 +144,7 @@ void StepService::serve(wire::RpcServer& server) {
 }
 
 void StepService::open(wire::Session session) {
-    const auto client = std::make_shared<Client>(jobs_, session);
+    const auto client = std::make_shared<Client>(jobs_, session, refusals_);
     session.on_message([this, client](std::string bytes) {
         loop_.post([this, client, bytes = std::move(bytes)] {
             v1::StepInput message;
@@ -185,7 +187,7 @@ void StepService::launch(const std::shared_ptr<Client>& client, const v1::StepLa
             {.key = key, .node = facts_.node, .caller = client->session.caller().uid, .now = std::time(nullptr)});
         if (!verified) return client->failed(verified.error().text);
         if (!launch.node().empty() && launch.node() != facts_.node)
-            return client->failed(fmt::format("this is node {}, not {}", facts_.node, launch.node()));
+            return client->failed(fmt::format("this is node {}, not {}", facts_.node, quote(launch.node())));
         client->launched = true;
         client->keep = launch.keep_on_disconnect();
         client->step = step_of(verified->credential);

@@ -8,6 +8,7 @@
 
 #include "daemons/common/wire/server.hpp"
 #include "daemons/spurd/loop.hpp"
+#include "daemons/common/log/throttle.hpp"
 #include "daemons/spurd/node_jobs.hpp"
 
 namespace spur::agent {
@@ -36,6 +37,7 @@ private:
     Loop& loop_;
     NodeJobs& jobs_;
     Facts facts_;
+    std::shared_ptr<log::Throttle> refusals_;
 };
 
 }  // namespace spur::agent

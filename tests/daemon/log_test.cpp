@@ -3,11 +3,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "daemons/common/log/log.hpp"
+#include "daemons/common/log/throttle.hpp"
 
 namespace spur::log {
 namespace {
@@ -33,6 +35,26 @@ protected:
     }
     std::filesystem::path dir_, file_;
 };
+
+TEST_F(LogFile, NothingThatIsLoggedCanForgeALine) {
+    ASSERT_TRUE(begin());
+    warning("entry {} refused", "A=\n2026-01-01 error: forged\x1b[2J");
+    warning("{}", std::string(1 << 20, 'x'));
+    flush();
+    const auto text = contents(file_);
+    EXPECT_EQ(std::ranges::count(text, '\n'), 2);
+    EXPECT_NE(text.find("A=\\n2026-01-01 error: forged\\x1b[2J"), std::string::npos) << text;
+    EXPECT_LT(text.size(), 10'000u);
+}
+
+TEST(LogThrottle, ManyLinesOfAKindBecomeANumber) {
+    Capture lines;
+    Throttle throttle{3, std::chrono::hours{1}}, open{3, std::chrono::seconds{0}};
+    for (int i = 0; i < 100; ++i) throttle.warning("refused");
+    EXPECT_EQ(lines.count("refused"), 3u);
+    for (int i = 0; i < 10; ++i) open.warning("allowed");
+    EXPECT_EQ(lines.count("allowed"), 10u);
+}
 
 TEST_F(LogFile, HasTimeProgramLevelAndText) {
     ASSERT_TRUE(begin());

@@ -9,9 +9,13 @@
 #include <mutex>
 
 #include "core/lexical.hpp"
+#include "core/quote.hpp"
+#include "daemons/common/log/throttle.hpp"
 
 namespace spur::log {
 namespace {
+
+constexpr std::size_t longest_line = 4096;
 
 constexpr std::array<std::string_view, 5> names{"error", "warning", "info", "debug", "trace"};
 
@@ -59,9 +63,38 @@ bool is_enabled(Level level) { return level <= threshold.load(std::memory_order_
 void set_level(Level level) { threshold.store(level, std::memory_order_relaxed); }
 Level level() { return threshold.load(std::memory_order_relaxed); }
 
+// Whatever found its way into a line, it stays one line.
 void write(Level level, std::string_view line) {
-    if (is_enabled(level)) current()->write(level, line);
+    if (!is_enabled(level)) return;
+    const bool is_plain = line.size() <= longest_line && std::ranges::none_of(line, [](char c) {
+                              return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '\xc2';
+                          });
+    if (is_plain)
+        current()->write(level, line);
+    else
+        current()->write(level, printable(line, longest_line));
 }
+
+void Throttle::warning(std::string_view line) {
+    std::uint64_t left_out = 0;
+    {
+        const std::lock_guard lock{mutex_};
+        const auto now = Clock::now();
+        if (since_ == Clock::time_point{} || now - since_ >= window_) {
+            since_ = now;
+            written_ = 0;
+            left_out = std::exchange(left_out_, 0);
+        }
+        if (written_ >= most_) {
+            ++left_out_;
+            return;
+        }
+        ++written_;
+    }
+    if (left_out > 0) write(Level::warning, fmt::format("{} lines of this kind were left out", left_out));
+    write(Level::warning, line);
+}
+
 void reopen() {
     if (auto fresh = current()->reopened()) use(std::move(fresh));
 }

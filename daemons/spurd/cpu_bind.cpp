@@ -13,6 +13,8 @@ namespace {
 
 using Cpus = std::vector<std::uint32_t>;
 
+constexpr std::size_t longest_mode = 256 * 1024;  // a mask of 256 CPUs for each of 4000 tasks
+
 Cpus all_of(const std::vector<Cpus>& cores) {
     Cpus all;
     for (const auto& core : cores) all.insert(all.end(), core.begin(), core.end());
@@ -20,9 +22,18 @@ Cpus all_of(const std::vector<Cpus>& cores) {
     return all;
 }
 
+std::unexpected<Error> not_here(std::string_view what, const BindRequest& request) {
+    return fail(ErrorCode::invalid,
+                "Unable to satisfy cpu bind request: {} names a CPU beyond {}, the last of this node",
+                what.substr(0, 40), request.cpu_count - 1);
+}
+
 // Bits of "0x5" or "5", lowest first.
-Cpus cpus_of_mask(std::string_view mask) {
+Result<Cpus> cpus_of_mask(std::string_view mask, const BindRequest& request) {
+    const auto given = mask;
     if (mask.starts_with("0x") || mask.starts_with("0X")) mask.remove_prefix(2);
+    mask.remove_prefix(std::min(mask.find_first_not_of('0'), mask.size()));
+    if (mask.size() > (request.cpu_count + 3) / 4) return not_here(given, request);
     Cpus cpus;
     for (std::uint32_t digit = 0; digit < mask.size(); ++digit) {
         const char c = mask[mask.size() - 1 - digit];
@@ -30,6 +41,7 @@ Cpus cpus_of_mask(std::string_view mask) {
         for (std::uint32_t bit = 0; bit < 4; ++bit)
             if (value >> bit & 1) cpus.push_back(digit * 4 + bit);
     }
+    if (!cpus.empty() && cpus.back() >= request.cpu_count) return not_here(given, request);
     return cpus;
 }
 
@@ -48,15 +60,19 @@ std::vector<Cpus> deal(const std::vector<Cpus>& units, std::uint32_t tasks, std:
     return dealt;
 }
 
-std::vector<Cpus> listed(std::string_view list, std::uint32_t tasks, bool masks) {
+Result<std::vector<Cpus>> listed(std::string_view list, const BindRequest& request, bool masks) {
     std::vector<Cpus> given;
-    for (const auto part : split(list, ','))
-        if (masks)
-            given.push_back(cpus_of_mask(part));
-        else if (const auto cpu = find_unsigned(part))
-            given.push_back({static_cast<std::uint32_t>(*cpu)});
-    std::erase_if(given, [](const Cpus& cpus) { return cpus.empty(); });
-    return given.empty() ? given : deal(given, tasks, 1);
+    for (const auto part : split(list, ',')) {
+        Cpus cpus;
+        if (masks) {
+            SPUR_TRY(cpus, cpus_of_mask(part, request));
+        } else if (const auto cpu = find_unsigned(part)) {
+            if (*cpu >= request.cpu_count) return not_here(part, request);
+            cpus.push_back(static_cast<std::uint32_t>(*cpu));
+        }
+        if (!cpus.empty() && given.size() < request.tasks) given.push_back(std::move(cpus));
+    }
+    return given.empty() ? given : deal(given, request.tasks, 1);
 }
 
 std::vector<Cpus> single_cpus(const Cpus& all) {
@@ -65,14 +81,14 @@ std::vector<Cpus> single_cpus(const Cpus& all) {
     return units;
 }
 
-std::vector<Cpus> by_mode(std::string_view mode, std::string_view list, const BindRequest& request) {
+Result<std::vector<Cpus>> by_mode(std::string_view mode, std::string_view list, const BindRequest& request) {
     const auto all = all_of(request.cores);
     const auto threads =
         request.cores.empty() ? std::size_t{1} : std::max<std::size_t>(request.cores.front().size(), 1);
     const auto cores_each =
         static_cast<std::uint32_t>(std::max<std::size_t>((request.cpus_per_task + threads - 1) / threads, 1));
-    if (mode == "map_cpu") return listed(list, request.tasks, false);
-    if (mode == "mask_cpu") return listed(list, request.tasks, true);
+    if (mode == "map_cpu") return listed(list, request, false);
+    if (mode == "mask_cpu") return listed(list, request, true);
     if (mode == "rank") return deal(single_cpus(all), request.tasks, 1);
     if (mode == "threads") return deal(single_cpus(all), request.tasks, request.cpus_per_task);
     if (mode == "cores") return deal(request.cores, request.tasks, cores_each);
@@ -84,17 +100,17 @@ std::vector<Cpus> by_mode(std::string_view mode, std::string_view list, const Bi
 std::string cpu_mask(const Cpus& cpus) {
     if (cpus.empty()) return "0x0";
     const auto highest = *std::ranges::max_element(cpus);
-    std::string digits(highest / 4 + 1, '0');
-    for (std::size_t digit = 0; digit < digits.size(); ++digit) {
-        unsigned value = 0;
-        for (const auto cpu : cpus)
-            if (cpu / 4 == digit) value |= 1U << cpu % 4;
-        digits[digits.size() - 1 - digit] = "0123456789ABCDEF"[value];
-    }
-    return "0x" + digits;
+    std::vector<unsigned> digits(highest / 4 + 1, 0);
+    for (const auto cpu : cpus) digits[digits.size() - 1 - cpu / 4] |= 1U << cpu % 4;
+    std::string text{"0x"};
+    for (const auto digit : digits) text += "0123456789ABCDEF"[digit];
+    return text;
 }
 
-Binding bind_tasks(const BindRequest& request) {
+Result<Binding> bind_tasks(const BindRequest& request) {
+    if (request.mode.size() > longest_mode)
+        return fail(ErrorCode::limit, "--cpu-bind has {} characters; up to {} are taken", request.mode.size(),
+                    longest_mode);
     Binding binding;
     std::string mode, list;
     bool none = false;
@@ -113,8 +129,10 @@ Binding bind_tasks(const BindRequest& request) {
     }
     if (none || request.cores.empty() || request.tasks == 0) return binding;
 
-    auto sets = by_mode(mode, list, request);
-    if (sets.empty()) sets = by_mode("", "", request);
+    SPUR_TRY(auto sets, by_mode(mode, list, request));
+    if (sets.empty()) {
+        SPUR_TRY(sets, by_mode("", "", request));
+    }
     std::vector<std::string> masks;
     for (const auto& cpus : sets) {
         binding.cpu_lists.push_back(compress_numbers(cpus));

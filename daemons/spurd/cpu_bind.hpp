@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/result.hpp"
+
 namespace spur::agent {
 
 struct BindRequest {
@@ -13,6 +15,7 @@ struct BindRequest {
     std::vector<std::vector<std::uint32_t>> cores;  // the step's cores on this node, each with its CPUs
     std::uint32_t tasks{};
     std::uint32_t cpus_per_task{1};
+    std::uint32_t cpu_count{8192};  // Linux CPU numbers of this node are below it
 };
 
 struct Binding {
@@ -22,8 +25,8 @@ struct Binding {
 };
 
 // Without cores (a made-up node) there is no binding. A mode that cannot be carried out binds to all of the step's
-// CPUs.
-Binding bind_tasks(const BindRequest& request);
+// CPUs; one that names CPUs that the node does not have is refused.
+Result<Binding> bind_tasks(const BindRequest& request);
 
 std::string cpu_mask(const std::vector<std::uint32_t>& cpus);  // "0x5"
 

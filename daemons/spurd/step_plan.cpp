@@ -190,6 +190,8 @@ std::string_view entry_of(std::string_view list, std::uint32_t task) {
     return {};
 }
 
+constexpr std::size_t longest_bind = 64 * 1024;  // characters of --gpu-bind
+
 // The devices whose bits are set in "0x5", counted within `all`.
 std::vector<std::uint32_t> masked_gpus(const std::vector<std::uint32_t>& all, std::string_view mask) {
     if (mask.starts_with("0x") || mask.starts_with("0X")) mask.remove_prefix(2);
@@ -203,15 +205,17 @@ std::vector<std::uint32_t> masked_gpus(const std::vector<std::uint32_t>& all, st
 }
 
 // --gpus-per-task and --gpu-bind: the part of the step's devices that one task sees. Nothing: all of them.
-std::vector<std::uint32_t> task_gpus(const v1::StepLaunch& launch, const Gpus& gpus,
-                                     const std::vector<std::uint32_t>& all, std::uint32_t local,
-                                     const std::string& cpu_list) {
-    std::string_view mode{launch.gpu_bind()};
-    if (mode.starts_with("verbose,")) mode.remove_prefix(8);
-    auto each = launch.gpus_per_task();
-    if (mode.starts_with("per_task:")) each = static_cast<std::uint32_t>(find_unsigned(mode.substr(9)).value_or(0));
-    if (mode == "none" || all.empty()) return {};
+Result<std::vector<std::uint32_t>> task_gpus(const v1::StepLaunch& launch, const Gpus& gpus,
+                                             const std::vector<std::uint32_t>& all, std::uint32_t local,
+                                             const std::string& cpu_list) {
     std::vector<std::uint32_t> own;
+    std::string_view mode{launch.gpu_bind()};
+    if (mode.size() > longest_bind)
+        return fail(ErrorCode::limit, "--gpu-bind has {} characters; up to {} are taken", mode.size(), longest_bind);
+    if (mode.starts_with("verbose,")) mode.remove_prefix(8);
+    std::uint64_t each = launch.gpus_per_task();
+    if (mode.starts_with("per_task:")) each = find_unsigned(mode.substr(9)).value_or(0);
+    if (mode == "none" || all.empty()) return own;
     if (mode.starts_with("map_gpu:")) {
         const auto place = find_unsigned(entry_of(mode.substr(8), local));
         if (place && *place < all.size()) own.push_back(all[*place]);
@@ -223,18 +227,22 @@ std::vector<std::uint32_t> task_gpus(const v1::StepLaunch& launch, const Gpus& g
         const auto tasks_each = std::max<std::uint64_t>(find_unsigned(mode.substr(7)).value_or(1), 1);
         own.push_back(all[local / tasks_each % all.size()]);
     } else {
-        for (std::uint32_t i = 0; i < each; ++i) own.push_back(all[(std::size_t{local} * each + i) % all.size()]);
+        if (each > all.size())
+            return fail(ErrorCode::invalid, "a task cannot have {} gpus: the step has {} on this node", each,
+                        all.size());
+        for (std::uint64_t i = 0; i < each; ++i) own.push_back(all[(local * each + i) % all.size()]);
     }
     return own;
 }
 
-void add_task_gpus(const StepView& view, const NodeSetup& setup, std::uint32_t local, step::TaskSpec& task) {
+Result<void> add_task_gpus(const StepView& view, const NodeSetup& setup, std::uint32_t local, step::TaskSpec& task) {
     const auto* const share = find_share(view.credential, setup.facts.node);
-    const auto own = task_gpus(view.launch, setup.gpus, gpu_indexes(*share), local, task.cpu_list);
-    if (own.empty()) return;
+    SPUR_TRY(const auto own, task_gpus(view.launch, setup.gpus, gpu_indexes(*share), local, task.cpu_list));
+    if (own.empty()) return {};
     const auto bound = setup.gpus.bind(own);
     task.environment.insert(task.environment.end(), bound.variables.begin(), bound.variables.end());
     task.environment.push_back(fmt::format("SLURM_STEP_GPUS={}", fmt::join(own, ",")));
+    return {};
 }
 
 Result<void> add_tasks(const StepView& view, const NodeSetup& setup, TaskPlaces& places, const Binding& binding,
@@ -248,7 +256,7 @@ Result<void> add_tasks(const StepView& view, const NodeSetup& setup, TaskPlaces&
         places.values.task = id;
         places.fill(task);
         if (local < binding.cpu_lists.size()) task.cpu_list = binding.cpu_lists[local];
-        add_task_gpus(view, setup, local, task);
+        SPUR_CHECK(add_task_gpus(view, setup, local, task));
         if (view.launch.multi_prog_size() > 0) {
             if (id >= static_cast<std::uint32_t>(view.launch.multi_prog_size()))
                 return fail(ErrorCode::invalid, "--multi-prog: task {} has no command line", id);
@@ -267,6 +275,14 @@ std::vector<std::vector<std::uint32_t>> cores_of(const v1::NodeShare& share, con
         cores.push_back(setup.hardware.core_cpus[core]);
     }
     return cores;
+}
+
+// The lowest number that no CPU of the node has.
+std::uint32_t cpu_numbers(const Hardware& hardware) {
+    std::uint32_t count = 0;
+    for (const auto& core : hardware.core_cpus)
+        for (const auto cpu : core) count = std::max(count, cpu + 1);
+    return count;
 }
 
 }  // namespace
@@ -306,11 +322,12 @@ Result<step::StepSpec> plan_step(const StepView& view, const NodeSetup& setup, c
 
     const auto gpus = setup.gpus.bind(gpu_indexes(*share));
     take_gpus(gpus, spec);
-    const auto binding =
-        bind_tasks({.mode = view.launch.cpu_bind(),
-                    .cores = cores_of(*share, setup),
-                    .tasks = static_cast<std::uint32_t>(view.credential.layout(view.node).tasks_size()),
-                    .cpus_per_task = std::max(view.credential.cpus_per_task(), 1U)});
+    SPUR_TRY(const auto binding,
+             bind_tasks({.mode = view.launch.cpu_bind(),
+                         .cores = cores_of(*share, setup),
+                         .tasks = static_cast<std::uint32_t>(view.credential.layout(view.node).tasks_size()),
+                         .cpus_per_task = std::max(view.credential.cpus_per_task(), 1U),
+                         .cpu_count = cpu_numbers(setup.hardware)}));
     spec.bind_verbose = binding.verbose;
     spec.environment = step_environment(view, setup.facts, gpus.variables);
     spec.environment.insert(spec.environment.end(), binding.variables.begin(), binding.variables.end());

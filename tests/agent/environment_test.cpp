@@ -7,6 +7,7 @@
 
 #include "daemons/spurd/cpu_bind.hpp"
 #include "daemons/spurd/hardware.hpp"
+#include "daemons/spurd/step_plan.hpp"
 
 namespace spur::agent {
 namespace {
@@ -388,7 +389,7 @@ TEST(AgentEnvironment, TasksAreDealtOutWhereThereIsMoreRoom) {
 // ---- binding -------------------------------------------------------------------------------------------------------
 
 TEST(AgentBinding, AutomaticBindingGivesEveryTaskAllCpusOfTheStep) {
-    const auto binding = bind_tasks({.cores = {{0}, {1}}, .tasks = 2});
+    const auto binding = *bind_tasks({.cores = {{0}, {1}}, .tasks = 2});
     EXPECT_EQ(binding.cpu_lists, (std::vector<std::string>{"0-1", "0-1"}));
     EXPECT_EQ(binding.variables,
               (std::vector<std::string>{"SLURM_CPU_BIND=quiet,mask_cpu:0x3", "SLURM_CPU_BIND_LIST=0x3",
@@ -396,27 +397,27 @@ TEST(AgentBinding, AutomaticBindingGivesEveryTaskAllCpusOfTheStep) {
 }
 
 TEST(AgentBinding, CoresAreDealtOutInOrder) {
-    const auto binding = bind_tasks({.mode = "verbose,cores", .cores = {{0}, {1}}, .tasks = 2});
+    const auto binding = *bind_tasks({.mode = "verbose,cores", .cores = {{0}, {1}}, .tasks = 2});
     EXPECT_TRUE(binding.verbose);
     EXPECT_EQ(binding.cpu_lists, (std::vector<std::string>{"0", "1"}));
     EXPECT_EQ(binding.variables.front(), "SLURM_CPU_BIND=verbose,mask_cpu:0x1,0x2");
     EXPECT_EQ(bind_tasks({.mode = "cores", .cores = {{0, 4}, {1, 5}, {2, 6}, {3, 7}}, .tasks = 2, .cpus_per_task = 3})
-                  .cpu_lists,
+                  ->cpu_lists,
               (std::vector<std::string>{"0-1,4-5", "2-3,6-7"}));
 }
 
 TEST(AgentBinding, MapsAndMasksAreTakenAsTheyAre) {
-    EXPECT_EQ(bind_tasks({.mode = "map_cpu:3,1", .cores = {{0}}, .tasks = 3}).cpu_lists,
+    EXPECT_EQ(bind_tasks({.mode = "map_cpu:3,1", .cores = {{0}}, .tasks = 3})->cpu_lists,
               (std::vector<std::string>{"3", "1", "3"}));
-    EXPECT_EQ(bind_tasks({.mode = "mask_cpu:0x5,c", .cores = {{0}}, .tasks = 2}).cpu_lists,
+    EXPECT_EQ(bind_tasks({.mode = "mask_cpu:0x5,c", .cores = {{0}}, .tasks = 2})->cpu_lists,
               (std::vector<std::string>{"0,2", "2-3"}));
-    EXPECT_EQ(bind_tasks({.mode = "rank", .cores = {{0, 2}, {1, 3}}, .tasks = 2}).cpu_lists,
+    EXPECT_EQ(bind_tasks({.mode = "rank", .cores = {{0, 2}, {1, 3}}, .tasks = 2})->cpu_lists,
               (std::vector<std::string>{"0", "1"}));
 }
 
 TEST(AgentBinding, NoneAndMadeUpNodesAreNotBound) {
-    EXPECT_TRUE(bind_tasks({.mode = "none", .cores = {{0}}, .tasks = 1}).cpu_lists.empty());
-    EXPECT_TRUE(bind_tasks({.mode = "cores", .cores = {}, .tasks = 1}).cpu_lists.empty());
+    EXPECT_TRUE(bind_tasks({.mode = "none", .cores = {{0}}, .tasks = 1})->cpu_lists.empty());
+    EXPECT_TRUE(bind_tasks({.mode = "cores", .cores = {}, .tasks = 1})->cpu_lists.empty());
     Hardware two;
     two.core_cpus = {{0, 2}, {1, 3}};
     EXPECT_EQ(cpus_of_cores(two, "0-1"), "0-3");
@@ -429,6 +430,49 @@ TEST(AgentBinding, MasksAreWrittenInHex) {
     EXPECT_EQ(cpu_mask({0}), "0x1");
     EXPECT_EQ(cpu_mask({0, 5}), "0x21");
     EXPECT_EQ(cpu_mask({64}), "0x10000000000000000");
+}
+
+TEST(AgentBinding, CpusThatTheNodeDoesNotHaveAreRefused) {
+    for (const auto* mode : {"map_cpu:4294967295", "map_cpu:0,18446744073709551615", "map_cpu:8", "mask_cpu:0x100",
+                             "mask_cpu:1,fffffffffffffffffffffffffffffffff", "verbose,mask_cpu:0x10000000000"}) {
+        const auto refused = bind_tasks({.mode = mode, .cores = {{0}}, .tasks = 2, .cpu_count = 8});
+        ASSERT_FALSE(refused) << mode;
+        EXPECT_NE(refused.error().text.find("Unable to satisfy cpu bind request"), std::string::npos);
+        EXPECT_LT(refused.error().text.size(), 200u);
+    }
+    EXPECT_FALSE(bind_tasks({.mode = "mask_cpu:" + std::string(1 << 20, 'f'), .cores = {{0}}, .tasks = 1}));
+    EXPECT_EQ(bind_tasks({.mode = "map_cpu:7", .cores = {{0}}, .tasks = 1, .cpu_count = 8})->cpu_lists,
+              std::vector<std::string>{"7"});
+    EXPECT_EQ(bind_tasks({.mode = "mask_cpu:0x000000ff", .cores = {{0}}, .tasks = 1, .cpu_count = 8})->cpu_lists,
+              std::vector<std::string>{"0-7"});
+}
+
+TEST(AgentBinding, ATaskCannotHaveMoreGpusThanItsStep) {
+    NodeSetup setup;
+    setup.facts.node = "n1";
+    v1::StepCredential credential;
+    credential.mutable_step()->set_tasks(1);
+    auto& share = *credential.mutable_step()->add_shares();
+    share.set_node("n1");
+    auto& gres = *share.add_gres();
+    gres.set_name("gpu");
+    gres.add_index(0);
+    gres.add_index(1);
+    credential.add_layout()->add_tasks(0);
+    v1::StepLaunch launch;
+    launch.add_argv("true");
+    const StepView view{.credential = credential, .launch = launch, .node = 0, .launcher_address = {}, .umask = 022};
+    launch.set_gpus_per_task(2);
+    EXPECT_TRUE(plan_step(view, setup, "/nowhere"));
+    launch.set_gpus_per_task(UINT32_MAX);
+    const auto refused = plan_step(view, setup, "/nowhere");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().text, "a task cannot have 4294967295 gpus: the step has 2 on this node");
+    launch.set_gpus_per_task(0);
+    launch.set_gpu_bind("per_task:18446744073709551615");
+    EXPECT_FALSE(plan_step(view, setup, "/nowhere"));
+    launch.set_gpu_bind("mask_gpu:" + std::string(1 << 20, '1'));
+    EXPECT_FALSE(plan_step(view, setup, "/nowhere"));
 }
 
 }  // namespace

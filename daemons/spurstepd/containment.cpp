@@ -79,12 +79,12 @@ void Containment::stop_all(bool stopped) const {
     signal_all(stopped ? SIGSTOP : SIGCONT);
 }
 
-bool Containment::has_oom_kill() const {
-    if (!made_ || !plugin_->can(SPUR_CGROUP_MEMORY)) return false;
+std::uint64_t Containment::oom_kills() const {
+    if (!made_ || !plugin_->can(SPUR_CGROUP_MEMORY)) return 0;
     spur_cgroup_usage usage{};
     usage.size = sizeof usage;
     auto error = no_error();
-    return plugin_->ops().usage(plugin_->self(), &scope_, &usage, &error) == SPUR_OK && usage.oom_kills > 0;
+    return plugin_->ops().usage(plugin_->self(), &scope_, &usage, &error) == SPUR_OK ? usage.oom_kills : 0;
 }
 
 bool Containment::read_usage(Usage& usage) const {

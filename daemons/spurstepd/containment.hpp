@@ -24,7 +24,8 @@ public:
     // Stops or continues everything. True if it was frozen: no process can tell, and none can slip away.
     void stop_all(bool stopped) const;
 
-    [[nodiscard]] bool has_oom_kill() const;
+    // How often the kernel killed something in the step for want of memory.
+    [[nodiscard]] std::uint64_t oom_kills() const;
     // CPU time and the like as the cgroup counts them; false where it cannot.
     bool read_usage(Usage& usage) const;
 

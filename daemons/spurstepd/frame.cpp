@@ -171,7 +171,9 @@ std::optional<TaskExit> decode_task_exit(std::string_view bytes) {
 // ---- the socket ----------------------------------------------------------------------------------------------------
 
 FrameSocket::FrameSocket(int fd) : fd_{fd} {
-    if (fd >= 0) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    if (fd < 0) return;
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    fcntl(fd, F_SETFD, FD_CLOEXEC);  // whoever holds it can speak for the step: no task may
 }
 FrameSocket::FrameSocket(FrameSocket&& other) noexcept { *this = std::move(other); }
 FrameSocket& FrameSocket::operator=(FrameSocket&& other) noexcept {
@@ -181,6 +183,7 @@ FrameSocket& FrameSocket::operator=(FrameSocket&& other) noexcept {
     std::swap(taken_, other.taken_);
     std::swap(sent_, other.sent_);
     std::swap(broken_, other.broken_);
+    std::swap(sender_, other.sender_);
     return *this;
 }
 FrameSocket::~FrameSocket() { close(); }
@@ -213,6 +216,11 @@ bool FrameSocket::flush() {
     return true;
 }
 
+void FrameSocket::watch_sender() {
+    const int on = 1;
+    setsockopt(fd_, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
+}
+
 FrameSocket::Read FrameSocket::receive() {
     if (taken_ == in_.size()) {
         in_.clear();
@@ -221,8 +229,21 @@ FrameSocket::Read FrameSocket::receive() {
         in_.erase(0, std::exchange(taken_, 0));
     }
     char buffer[64 * 1024];
-    const auto count = ::recv(fd_, buffer, sizeof buffer, 0);
+    iovec data{buffer, sizeof buffer};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(ucred))];
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    const auto count = ::recvmsg(fd_, &message, MSG_CMSG_CLOEXEC);
     if (count > 0) {
+        for (auto* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
+            ucred who{};
+            if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_CREDENTIALS) continue;
+            std::memcpy(&who, CMSG_DATA(header), sizeof who);
+            sender_ = who.pid;
+        }
         in_.append(buffer, static_cast<std::size_t>(count));
         return Read::some;
     }

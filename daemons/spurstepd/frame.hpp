@@ -1,6 +1,8 @@
 // Messages between spurd and one spurstepd, over a unix stream socket: a length, a type, the bytes.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,6 +35,7 @@ enum class FrameType : std::uint8_t {
     log,          // text for spurd's log: level digit and line
     aborted,      // no payload: the tasks are being ended, and not because srun asked for it
     resumed,      // Count: answers attach; so many frames of input have arrived
+    killing,      // no payload: everything was sent SIGKILL again; says that the step daemon is at work
 };
 
 struct Frame {
@@ -124,6 +127,9 @@ public:
     enum class Read : std::uint8_t { some, none_now, closed };
     Read receive();               // moves what has arrived into the buffer
     std::optional<Frame> next();  // the next whole frame, if there is one
+    // Asks the kernel for the process that sends: nothing in a frame could say so.
+    void watch_sender();
+    [[nodiscard]] pid_t sender() const { return sender_; }  // of what was received last; 0: not known
     // A length beyond largest_frame was announced: the other side is no spurd and no spurstepd.
     [[nodiscard]] bool is_broken() const { return broken_; }
 
@@ -132,6 +138,7 @@ private:
     std::string in_, out_;
     std::size_t taken_{0}, sent_{0};
     bool broken_{false};
+    pid_t sender_{0};
 };
 
 }  // namespace spur::step

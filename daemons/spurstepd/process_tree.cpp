@@ -3,13 +3,18 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
+
+#include "daemons/spurstepd/descriptor.hpp"
 
 namespace spur::step {
 
@@ -90,16 +95,36 @@ std::vector<pid_t> descendants(pid_t root) {
     return found;
 }
 
+namespace {
+
+// A number may go to another process at any moment. The descriptor stays with the one that had it when it was opened:
+// if that one is still a child of ours, or of one of ours, it is the one that is meant.
+// `parents` are in order.
+void signal_child(pid_t pid, int signal, const std::vector<pid_t>& parents) {
+    const Descriptor process{static_cast<int>(syscall(SYS_pidfd_open, pid, 0))};
+    if (!process && errno != ENOSYS) return;  // it has gone
+    if (!std::ranges::binary_search(parents, parent_of(pid))) return;
+    if (process)
+        syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0);
+    else
+        kill(pid, signal);  // before Linux 5.3
+}
+
+}  // namespace
+
 void signal_children_beside(pid_t parent, int signal) {
     const auto cgroup = [](pid_t pid) { return read_proc("/proc/" + std::to_string(pid) + "/cgroup"); };
     const auto ours = cgroup(parent);
     for (const auto pid : descendants(parent))
-        if (parent_of(pid) == parent && cgroup(pid) == ours) kill(pid, signal);
+        if (parent_of(pid) == parent && cgroup(pid) == ours) signal_child(pid, signal, {parent});
 }
 
 std::size_t signal_descendants(pid_t root, int signal) {
     const auto all = descendants(root);
-    for (const auto pid : all) kill(pid, signal);
+    auto parents = all;
+    parents.push_back(root);  // the orphans among them are its children now
+    std::ranges::sort(parents);
+    for (const auto pid : all) signal_child(pid, signal, parents);
     return all.size();
 }
 

@@ -1,11 +1,10 @@
 #include "daemons/spurstepd/program.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <poll.h>
 #include <pwd.h>
 #include <sched.h>
-#include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -16,9 +15,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -27,7 +26,6 @@ namespace spur::step {
 namespace {
 
 constexpr unsigned cpu_count = 8192, bits = 8 * sizeof(unsigned long);
-constexpr std::chrono::seconds login_patience{120};
 
 // On the stderr of the program that is about to be.
 void complain(const std::string& text) {
@@ -77,6 +75,7 @@ void bind_to(const std::string& cpu_list, const std::string& label) {
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
+// Once root's power is gone, and within what this daemon itself was given: nobody's hard limit is raised.
 void apply(const ResourceLimit& limit) {
     const auto resource = static_cast<__rlimit_resource_t>(limit.resource);
     rlimit now{};
@@ -84,10 +83,7 @@ void apply(const ResourceLimit& limit) {
     const auto wanted = [](std::uint64_t value) {
         return value == UINT64_MAX ? RLIM_INFINITY : static_cast<rlim_t>(value);
     };
-    rlimit next{wanted(limit.soft), wanted(limit.hard)};
-    if (setrlimit(resource, &next) == 0) return;
-    // Only root may raise the hard limit; the soft one goes as far as it can.
-    next.rlim_max = std::min(next.rlim_max, now.rlim_max);
+    rlimit next{wanted(limit.soft), std::min(wanted(limit.hard), now.rlim_max)};
     next.rlim_cur = std::min(next.rlim_cur, next.rlim_max);
     setrlimit(resource, &next);
 }
@@ -121,6 +117,18 @@ void place_stdio(const Program& program) {
     dup2(in, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
+}
+
+// Nothing of the daemon's stays open in what the user runs, whatever was opened without close-on-exec.
+void keep_only_stdio() {
+    if (close_range(STDERR_FILENO + 1, ~0U, 0) == 0) return;
+    std::vector<int> open_now;  // before Linux 5.9
+    if (DIR* const dir = opendir("/proc/self/fd")) {
+        while (const auto* entry = readdir(dir))
+            if (const int fd = std::atoi(entry->d_name); fd > STDERR_FILENO) open_now.push_back(fd);
+        closedir(dir);
+    }
+    for (const int fd : open_now) close(fd);
 }
 
 void go_to(const std::string& directory) {
@@ -212,25 +220,44 @@ void run_prolog(const std::string& script, const char* name, Environment& enviro
     [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, printed.data(), printed.size());
 }
 
-[[noreturn]] void become(const Program& program, const StepSpec& spec, const Containment& containment) {
+// What a login begins with. Asked for here, in the child: the directory service may take its time.
+void begin_login(Program& program, std::string& directory) {
+    const auto* const user = getpwuid(getuid());
+    if (user == nullptr) {
+        complain("uid " + std::to_string(getuid()) + " is not in the user database");
+        _exit(1);
+    }
+    program.argv.insert(program.argv.begin(), user->pw_shell[0] != '\0' ? user->pw_shell : "/bin/sh");
+    for (const auto& [key, value] : {std::pair{"HOME", user->pw_dir},
+                                     {"USER", user->pw_name},
+                                     {"LOGNAME", user->pw_name},
+                                     {"SHELL", user->pw_shell}})
+        program.environment.set(key, value);
+    program.environment.set("PATH", "/usr/local/bin:/usr/bin:/bin");
+    directory = user->pw_dir;
+}
+
+[[noreturn]] void become(Program program, const StepSpec& spec, const Containment& containment) {
     if (program.terminal)
         setsid();
     else
         setpgid(0, 0);
     containment.enter();
     place_stdio(program);
+    keep_only_stdio();
     if (program.terminal) ioctl(STDIN_FILENO, TIOCSCTTY, 0);
-    for (const auto& limit : spec.rlimits) apply(limit);
     if (!program.cpu_list.empty()) bind_to(program.cpu_list, program.bind_label);
     become_user(spec);
+    for (const auto& limit : spec.rlimits) apply(limit);
     reset_signals();
     umask(static_cast<mode_t>(spec.umask));
-    go_to(spec.work_dir.empty() ? "/" : spec.work_dir);
-    auto environment = program.environment;
-    environment.set("SLURM_TASK_PID", std::to_string(getpid()));
-    run_prolog(program.prolog, "TaskProlog", environment);
-    run_prolog(program.user_prolog, "--task-prolog", environment);
-    exec_or_complain(program.argv, environment);
+    auto directory = spec.work_dir.empty() ? "/" : spec.work_dir;
+    if (program.login) begin_login(program, directory);
+    go_to(directory);
+    program.environment.set("SLURM_TASK_PID", std::to_string(getpid()));
+    run_prolog(program.prolog, "TaskProlog", program.environment);
+    run_prolog(program.user_prolog, "--task-prolog", program.environment);
+    exec_or_complain(program.argv, program.environment);
 }
 
 }  // namespace
@@ -241,84 +268,6 @@ Result<pid_t> start(const Program& program, const StepSpec& spec, const Containm
     if (pid == 0) become(program, spec, containment);
     if (!program.terminal) setpgid(pid, pid);  // both sides do it: whoever comes first, it is done
     return pid;
-}
-
-// ---- a login shell's environment -----------------------------------------------------------------------------------
-
-Result<std::vector<std::string>> login_environment(const StepSpec& spec, const Containment& containment) {
-    const auto* const user = getpwuid(spec.uid);
-    if (user == nullptr) return fail(ErrorCode::not_found, "uid {} is not in the user database", spec.uid);
-    const std::string mark = "spur-environment-follows";
-    Program shell;
-    shell.argv = {user->pw_shell[0] != '\0' ? user->pw_shell : "/bin/sh", "-l", "-c",
-                  "printf '" + mark + "\\0'; exec env -0"};
-    for (const auto& [key, value] : {std::pair{"HOME", user->pw_dir},
-                                     {"USER", user->pw_name},
-                                     {"LOGNAME", user->pw_name},
-                                     {"SHELL", user->pw_shell}})
-        shell.environment.set(key, value);
-    shell.environment.set("PATH", "/usr/local/bin:/usr/bin:/bin");
-
-    int ends[2];
-    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (null < 0 || pipe2(ends, O_CLOEXEC) != 0) return fail(ErrorCode::unavailable, "pipe: {}", std::strerror(errno));
-    shell.in = shell.err = null;
-    shell.out = ends[1];
-    auto home = spec;
-    home.work_dir = user->pw_dir;
-    const auto pid = start(shell, home, containment);
-    close(ends[1]);
-    close(null);
-    std::string output;
-    const auto deadline = std::chrono::steady_clock::now() + login_patience;
-    while (pid) {
-        const auto left =
-            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-        pollfd wait{ends[0], POLLIN, 0};
-        char buffer[4096];
-        if (left.count() <= 0 || poll(&wait, 1, static_cast<int>(left.count())) <= 0) break;
-        const auto count = read(ends[0], buffer, sizeof buffer);
-        if (count <= 0) break;
-        output.append(buffer, static_cast<std::size_t>(count));
-    }
-    close(ends[0]);
-    if (!pid) return std::unexpected(pid.error());
-    kill(-*pid, SIGKILL);
-    waitpid(*pid, nullptr, 0);
-
-    const auto begin = output.find(mark + '\0');
-    if (begin == std::string::npos)
-        return fail(ErrorCode::unavailable, "{}'s login shell did not get as far as printing its environment",
-                    user->pw_name);
-    std::vector<std::string> variables;
-    for (auto at = begin + mark.size() + 1; at < output.size();) {
-        const auto end = std::min(output.find('\0', at), output.size());
-        variables.push_back(output.substr(at, end - at));
-        at = end + 1;
-    }
-    return variables;
-}
-
-// ---- the user's rights ---------------------------------------------------------------------------------------------
-
-AsUser::AsUser(const StepSpec& spec) : umask_{umask(static_cast<mode_t>(spec.umask))} {
-    if (geteuid() != 0 || spec.uid == 0) return;
-    groups_.resize(static_cast<std::size_t>(std::max(getgroups(0, nullptr), 0)));
-    groups_.resize(static_cast<std::size_t>(std::max(getgroups(static_cast<int>(groups_.size()), groups_.data()), 0)));
-    const std::vector<gid_t> groups{spec.groups.begin(), spec.groups.end()};
-    setgroups(groups.size(), groups.data());
-    setfsgid(spec.gid);
-    setfsuid(spec.uid);
-    switched_ = true;
-}
-
-AsUser::~AsUser() {
-    if (switched_) {
-        setfsuid(geteuid());
-        setfsgid(getegid());
-        setgroups(groups_.size(), groups_.data());
-    }
-    umask(umask_);
 }
 
 }  // namespace spur::step

@@ -17,6 +17,7 @@ struct Program {
     std::vector<std::string> argv;  // the first is looked up in the environment's PATH if it has no slash
     Environment environment;
     int in{-1}, out{-1}, err{-1};
+    bool login{false};                // run by the user's login shell, at home: argv is what follows the shell
     bool terminal{false};             // `in` is one: the program leads a session on it
     std::string cpu_list;             // empty: leave
     std::string bind_label;           // "n1, task  0  0": tell on stderr what it was bound to; empty: do not
@@ -26,22 +27,5 @@ struct Program {
 // Forks. The child reports what keeps it from running the program on its stderr, in Slurm's words, and exits with the
 // error number as Slurm's tasks do.
 Result<pid_t> start(const Program& program, const StepSpec& spec, const Containment& containment);
-
-// The environment that a login shell of the step's user sets up. Slow by nature: it runs the user's profile.
-Result<std::vector<std::string>> login_environment(const StepSpec& spec, const Containment& containment);
-
-// While one lives, files are opened with the user's rights and umask. The process must have a single thread.
-class AsUser {
-public:
-    explicit AsUser(const StepSpec& spec);
-    ~AsUser();
-    AsUser(const AsUser&) = delete;
-    AsUser& operator=(const AsUser&) = delete;
-
-private:
-    bool switched_{false};
-    std::vector<gid_t> groups_;
-    mode_t umask_;
-};
 
 }  // namespace spur::step

@@ -281,6 +281,7 @@ std::string encode(const StepResult& result) {
     out.number(13, result.usage.read_bytes);
     out.number(14, result.usage.write_bytes);
     out.number(15, result.user_error);
+    out.text(16, result.drain);
     return std::string{result_magic} + out.take() + "\n";  // the last byte tells a whole file from a torn one
 }
 
@@ -337,6 +338,9 @@ std::optional<StepResult> decode_result(std::string_view bytes) {
                 break;
             case 15:
                 result.user_error = field->number != 0;
+                break;
+            case 16:
+                result.drain = field->text;
                 break;
             default:
                 break;

@@ -90,8 +90,10 @@ struct StepResult {
     bool user_error{false};     // ... and it is the job's doing: a file of its own that cannot be opened
     bool oom{false};
     bool timed_out{false};
+    bool lost{false};  // its daemon died: nobody knows
     std::int64_t time{};
     std::string error;
+    std::string drain;  // the node must not go on like this, for this reason; empty: it may
     Usage usage;
     bool operator==(const StepResult&) const = default;
 };

@@ -10,20 +10,11 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "daemons/spurstepd/program.hpp"
-
 namespace spur::step {
 
 namespace {
 
 constexpr gid_t tty_group = 5;
-
-Result<Descriptor> open_input(const StepSpec& spec, const std::string& path) {
-    const AsUser rights{spec};
-    Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-    if (!file) return fail(ErrorCode::not_found, "Could not open stdin file {}: {}", path, std::strerror(errno));
-    return file;
-}
 
 Result<void> open_pipe(Descriptor& reading, Descriptor& writing) {
     int ends[2];
@@ -56,9 +47,9 @@ void make_raw(int terminal) {
     tcsetattr(terminal, TCSANOW, &settings);
 }
 
-Result<void> open_out(const StepSpec& spec, const TaskSpec& task, OutputFiles& files, TaskStreams& streams) {
+Result<void> open_out(const StepSpec& spec, const TaskSpec& task, const UserFiles& files, TaskStreams& streams) {
     if (!task.std_out.empty()) {
-        SPUR_TRY(streams.out_fd, files.open(task.std_out, "stdout"));
+        streams.out_fd = files.output(task.std_out);
         if (spec.label_width == 0) return {};
         streams.out_file = streams.out_fd;
     }
@@ -72,9 +63,9 @@ Result<void> open_out(const StepSpec& spec, const TaskSpec& task, OutputFiles& f
     return {};
 }
 
-Result<void> open_err(const StepSpec& spec, const TaskSpec& task, OutputFiles& files, TaskStreams& streams) {
+Result<void> open_err(const StepSpec& spec, const TaskSpec& task, const UserFiles& files, TaskStreams& streams) {
     if (!task.std_err.empty()) {
-        SPUR_TRY(streams.err_fd, files.open(task.std_err, "stderr"));
+        streams.err_fd = files.output(task.std_err);
         if (spec.label_width == 0) return {};
         streams.err_file = streams.err_fd;
     }
@@ -95,21 +86,6 @@ Result<TaskStreams> open_on_terminal(const StepSpec& spec) {
 
 }  // namespace
 
-void Descriptor::reset() {
-    if (fd_ >= 0) close(fd_);
-    fd_ = -1;
-}
-
-Result<int> OutputFiles::open(const std::string& path, std::string_view stream) {
-    auto& file = files_[path];
-    if (file) return file.get();
-    const AsUser rights{spec_};
-    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (spec_.append ? O_APPEND : O_TRUNC);
-    file = Descriptor{::open(path.c_str(), flags, 0666)};
-    if (!file) return fail(ErrorCode::not_found, "Could not open {} file {}: {}", stream, path, std::strerror(errno));
-    return file.get();
-}
-
 void TaskStreams::close_task_ends() {
     task_in.reset();
     task_out.reset();
@@ -117,14 +93,15 @@ void TaskStreams::close_task_ends() {
     in_fd = out_fd = err_fd = -1;
 }
 
-Result<TaskStreams> open_streams(const StepSpec& spec, const TaskSpec& task, OutputFiles& files) {
+Result<TaskStreams> open_streams(const StepSpec& spec, std::size_t place, UserFiles& files) {
+    const auto& task = spec.tasks[place];
     if (spec.pty && task.id == 0) return open_on_terminal(spec);
     TaskStreams streams;
     if (task.std_in.empty()) {
         SPUR_CHECK(open_pipe(streams.task_in, streams.to_task));
         do_not_block(streams.to_task.get());
     } else {
-        SPUR_TRY(streams.task_in, open_input(spec, task.std_in));
+        streams.task_in = files.take_input(place);
     }
     streams.in_fd = streams.task_in.get();
     SPUR_CHECK(open_out(spec, task, files, streams));

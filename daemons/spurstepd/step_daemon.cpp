@@ -21,10 +21,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t launch_failed_status = 53;  // what Slurm's listings show for it: 0:53
-constexpr auto leftover_pause = 100ms;              // between rounds of SIGKILL
+constexpr std::uint32_t launch_failed_status = 53;   // what Slurm's listings show for it: 0:53
+constexpr std::uint32_t out_of_memory_status = 125;  // 0:125
+constexpr auto leftover_pause = 100ms;               // between rounds of SIGKILL
 constexpr auto unkillable_after = 60s;
-constexpr auto longest_wait = 60s;  // the wall clock may jump: look at it at least this often
+constexpr auto sign_of_life = 1s;    // how often spurd hears that everything is being killed
+constexpr auto write_patience = 3s;  // of a step that is being ended, for files that do not take what is for them
+constexpr auto longest_wait = 60s;   // the wall clock may jump: look at it at least this often
 constexpr std::size_t output_backlog = 1U << 20;
 
 std::int64_t unix_now() { return std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()); }
@@ -59,10 +62,7 @@ void StepDaemon::run() {
         result_.error = ready.error().text;
         containment_.signal_all(SIGKILL);
     }
-    if (ready) {
-        read_connection();  // what came on the heels of the spec is in the buffer already, where poll() does not see it
-        loop();
-    }
+    if (ready) loop();
     finish();
 }
 
@@ -85,16 +85,16 @@ Result<void> StepDaemon::prepare() {
 // ---- starting ------------------------------------------------------------------------------------------------------
 
 Result<void> StepDaemon::launch() {
+    read_connection();  // what came on the heels of the spec is in the buffer already, where poll() does not see it
     Environment environment;
-    if (spec_.load_user_environment) {
-        if (const auto login = login_environment(spec_, containment_))
-            environment.put_all(*login);
-        else
-            log('2', "the user's environment could not be loaded: " + login.error().text);
-    }
+    if (spec_.load_user_environment) load_login_environment(environment);
     environment.put_all(spec_.environment);
+    SPUR_CHECK(open_files());
+    if (is_ending()) return end_unstarted(), Result<void>{};
     for (auto& task : tasks_) SPUR_CHECK(start_task(task, environment));
     started_ = true;
+    if (suspended_) stop_at_ = Clock::now();  // it was told so before there was anything to stop
+    for (const auto& frame : std::exchange(early_, {})) obey(frame);
     Started started;
     for (const auto& task : tasks_) {
         started.tasks.push_back(task.id);
@@ -104,10 +104,39 @@ Result<void> StepDaemon::launch() {
     return {};
 }
 
+// The profile may do anything, orders and limits count meanwhile.
+void StepDaemon::load_login_environment(Environment& environment) {
+    auto login = LoginShell::start(spec_, containment_);
+    if (!login) return log('2', "the user's environment could not be loaded: " + login.error().text);
+    login_ = *std::move(login);
+    while (!login_->is_over() && !is_ending()) wait_once();
+    containment_.signal_all(SIGKILL);  // there is nothing else yet
+    if (const auto found = login_->environment())
+        environment.put_all(*found);
+    else if (!is_ending())
+        log('2', "the user's environment could not be loaded: " + found.error().text);
+    login_.reset();
+}
+
+Result<void> StepDaemon::open_files() {
+    SPUR_CHECK(files_.begin());
+    while (files_.is_opening() && !is_ending()) wait_once();
+    return files_.opened();
+}
+
+// Told to end before there were tasks: they end as if they had been told themselves.
+void StepDaemon::end_unstarted() {
+    for (auto& task : tasks_) {
+        task.state = Task::State::done;
+        task.status = SIGTERM;
+    }
+    result_.status = SIGTERM;
+}
+
 Result<void> StepDaemon::start_task(Task& task, const Environment& environment) {
     const auto& spec = spec_.tasks[task.index];
-    SPUR_TRY(auto streams, open_streams(spec_, spec, files_));
-    if (notice_fd_ < 0 && !spec.std_err.empty()) notice_fd_ = streams.err_fd;
+    SPUR_TRY(auto streams, open_streams(spec_, task.index, files_));
+    if (notice_file_ < 0) notice_file_ = files_.output(spec.std_err);
 
     Program program;
     program.argv = spec.argv.empty() ? spec_.argv : spec.argv;
@@ -179,6 +208,7 @@ void StepDaemon::loop() {
             clear_leftovers();
             if (gone_by_ && Clock::now() > *gone_by_) {
                 result_.error = "processes of the step could not be killed";
+                result_.drain = "Kill task failed";
                 return;
             }
         }
@@ -187,9 +217,17 @@ void StepDaemon::loop() {
 }
 
 void StepDaemon::clear_leftovers() {
-    if (!gone_by_) gone_by_ = Clock::now() + unkillable_after;
     if (suspended_) resume();
+    kill_everything();
+}
+
+void StepDaemon::kill_everything() {
+    const auto now = Clock::now();
+    if (!gone_by_) gone_by_ = now + unkillable_after;
     containment_.signal_all(SIGKILL);
+    if (tell_at_ && now < *tell_at_) return;
+    tell_at_ = now + sign_of_life;
+    send(FrameType::killing, "");
 }
 
 int StepDaemon::wait_ms() const {
@@ -200,7 +238,9 @@ int StepDaemon::wait_ms() const {
     };
     until(kill_at_);
     until(stop_at_);
+    until(write_by_);
     if (gone_by_) no_longer_than(leftover_pause);
+    if (login_) no_longer_than(1s);
     if (spec_.end_time != 0 && !suspended_ && !kill_at_) {
         const auto now = unix_now();
         no_longer_than(std::chrono::seconds{spec_.end_time - now});
@@ -217,9 +257,10 @@ void StepDaemon::add_streams(std::vector<pollfd>& waits, std::vector<std::pair<T
     };
     const bool forwards =
         discards_ || (is_read() ? connection_.unsent() < output_backlog : story_.bytes() < Story::limit);
+    const auto takes = [&](int file) { return file >= 0 ? files_.unwritten(file) < output_backlog : forwards; };
     for (auto& task : tasks_) {
-        if ((forwards || task.out_file >= 0) && task.output.is_open()) add(task, 1, task.output.fd(), POLLIN);
-        if ((forwards || task.err_file >= 0) && task.error.is_open()) add(task, 2, task.error.fd(), POLLIN);
+        if (task.output.is_open() && takes(task.out_file)) add(task, 1, task.output.fd(), POLLIN);
+        if (task.error.is_open() && takes(task.err_file)) add(task, 2, task.error.fd(), POLLIN);
         if (task.input.is_waiting()) add(task, 0, task.input.fd(), POLLOUT);
     }
 }
@@ -229,12 +270,16 @@ void StepDaemon::wait_once() {
     std::vector<std::pair<Task*, int>> owners;
     const short wanted = connection_.unsent() > 0 ? POLLIN | POLLOUT : POLLIN;
     waits.push_back({connection_.fd(), wanted, 0});  // -1 is ignored by poll
+    waits.push_back({files_.news_fd(), POLLIN, 0});
+    waits.push_back({login_ ? login_->fd() : -1, POLLIN, 0});
     const auto first_stream = waits.size();
     add_streams(waits, owners);
     if (poll(waits.data(), waits.size(), wait_ms()) < 0 && errno != EINTR) return;
 
     for (std::size_t i = 0; i < owners.size(); ++i)
         if (waits[first_stream + i].revents != 0) serve(waits[first_stream + i], *owners[i].first, owners[i].second);
+    if (waits[3].revents != 0) files_.take_news();
+    if (waits[4].revents != 0) login_->pump();
     if (waits[2].revents & POLLOUT && !connection_.flush()) drop_connection();
     if (waits[2].revents & (POLLIN | POLLHUP | POLLERR)) read_connection();
     if (waits[1].revents != 0) accept_connection();
@@ -268,7 +313,7 @@ void StepDaemon::reap() {
         task->status = static_cast<std::uint32_t>(status);
         task->input.close();
         result_.status = std::max(result_.status, task->status);
-        const bool oom = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && containment_.has_oom_kill();
+        const bool oom = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && containment_.oom_kills() > 0;
         tell_reader(FrameType::task_exit, encode(TaskExit{task->id, task->status, oom}));
         start_epilog(*task);
     }
@@ -278,8 +323,7 @@ void StepDaemon::check_time() {
     const auto now = Clock::now();
     if (kill_at_ && now >= *kill_at_) {
         kill_at_ = now + leftover_pause;
-        containment_.signal_all(SIGKILL);
-        if (!gone_by_) gone_by_ = now + unkillable_after;
+        kill_everything();
     }
     if (stop_at_ && now >= *stop_at_) {
         stop_at_.reset();
@@ -295,21 +339,44 @@ void StepDaemon::check_time() {
 
 // ---- finishing -----------------------------------------------------------------------------------------------------
 
+// Every writer is dead: what is in the pipe is all there will be.
+void StepDaemon::drain(Task& task, OutputStream& stream, bool error_stream) {
+    const auto onward = [&](std::string_view data, bool eof) { forward(task, error_stream, data, eof); };
+    for (int round = 0; stream.is_open() && round < 1000; ++round) {
+        pollfd wait{stream.fd(), POLLIN, 0};
+        if (poll(&wait, 1, 0) <= 0) break;
+        stream.pump(onward);
+    }
+    stream.finish(onward);
+}
+
+// What is for the user's files is waited for, however slow they are, until the step is told to end.
+void StepDaemon::write_out() {
+    while (const auto bytes = files_.unwritten()) {
+        if (!write_by_ && is_ending()) write_by_ = Clock::now() + write_patience;
+        if (write_by_ && Clock::now() >= *write_by_)
+            return log('2', std::to_string(bytes) + " bytes were lost: the files that they are for do not take them");
+        wait_once();
+    }
+}
+
+void StepDaemon::check_memory() {
+    const auto kills = containment_.oom_kills();
+    if (kills == 0 || tasks_.empty()) return;
+    result_.oom = true;
+    result_.status = out_of_memory_status;
+    say(tasks_.front(), fmt::format("Detected {} oom-kill event(s) in StepId={}. Some of your processes may have been "
+                                    "killed by the cgroup out-of-memory handler.",
+                                    kills, spec_.label));
+}
+
 void StepDaemon::finish() {
     for (auto& task : tasks_) {
-        const auto drain = [&](OutputStream& stream, bool error_stream) {
-            const auto onward = [&](std::string_view data, bool eof) { forward(task, error_stream, data, eof); };
-            // Every writer is dead: what is in the pipe is all there will be.
-            for (int round = 0; stream.is_open() && round < 1000; ++round) {
-                pollfd wait{stream.fd(), POLLIN, 0};
-                if (poll(&wait, 1, 0) <= 0) break;
-                stream.pump(onward);
-            }
-            stream.finish(onward);
-        };
-        drain(task.output, false);
-        drain(task.error, true);
+        drain(task, task.output, false);
+        drain(task, task.error, true);
     }
+    check_memory();
+    write_out();
     deliver();
     rusage all{};
     getrusage(RUSAGE_CHILDREN, &all);
@@ -317,7 +384,6 @@ void StepDaemon::finish() {
                      static_cast<std::uint64_t>(all.ru_inblock) * 512,
                      static_cast<std::uint64_t>(all.ru_oublock) * 512};
     containment_.read_usage(result_.usage);
-    result_.oom = containment_.has_oom_kill();
     result_.time = unix_now();
     containment_.remove();
     write_result();

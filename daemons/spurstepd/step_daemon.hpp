@@ -13,6 +13,7 @@
 #include "daemons/spurstepd/containment.hpp"
 #include "daemons/spurstepd/environment.hpp"
 #include "daemons/spurstepd/frame.hpp"
+#include "daemons/spurstepd/login_shell.hpp"
 #include "daemons/spurstepd/spec.hpp"
 #include "daemons/spurstepd/story.hpp"
 #include "daemons/spurstepd/task.hpp"
@@ -35,9 +36,16 @@ private:
     // starting and finishing
     Result<void> prepare();
     Result<void> launch();
+    void load_login_environment(Environment& environment);
+    Result<void> open_files();
+    [[nodiscard]] bool is_ending() const { return kill_at_.has_value(); }
+    void end_unstarted();
     Result<void> start_task(Task& task, const Environment& environment);
     void start_epilog(Task& task);
     void finish();
+    void drain(Task& task, OutputStream& stream, bool error_stream);
+    void write_out();
+    void check_memory();
     void write_result() const;
     [[nodiscard]] bool all_tasks_done() const;
     [[nodiscard]] static bool has_children();
@@ -51,12 +59,14 @@ private:
     void reap();
     void check_time();
     void clear_leftovers();
+    void kill_everything();
 
     // spurd
     void greet();
     void listen();
     void accept_connection();
     void read_connection();
+    void take_order(Frame frame);
     void obey(const Frame& frame);
     void drop_connection();
     void send(FrameType type, const std::string& payload);
@@ -65,7 +75,7 @@ private:
     void attach_reader(std::uint64_t next);
     void deliver();
     void forward(const Task& task, bool error_stream, std::string_view data, bool eof);
-    void write_labelled(const Task& task, int file, std::string_view lines) const;
+    void write_labelled(const Task& task, int file, std::string_view lines);
     void log(char level, const std::string& text);
 
     // what it is told to do
@@ -82,20 +92,24 @@ private:
 
     StepSpec spec_;
     FrameSocket connection_;
-    Story story_;              // of a step that srun started
-    bool has_reader_{true};    // at the other end of the connection
-    std::uint64_t inputs_{0};  // frames that have arrived
+    Story story_;               // of a step that srun started
+    bool has_reader_{true};     // at the other end of the connection
+    std::uint64_t inputs_{0};   // frames that have arrived
+    std::vector<Frame> early_;  // orders for tasks that have not been started yet
     Containment containment_;
-    OutputFiles files_;
+    UserFiles files_;
+    std::optional<LoginShell> login_;  // while it is asked
     std::vector<Task> tasks_;
     StepResult result_;
     Descriptor listener_, child_events_;
-    int notice_fd_{-1};  // a file that messages about the step go to
+    int notice_file_{-1};  // messages about the step go there
     bool started_{false}, discards_{false}, warned_{false}, suspended_{false}, told_{false};
 
-    std::optional<Clock::time_point> kill_at_;  // ending: SIGKILL is due
-    std::optional<Clock::time_point> stop_at_;  // suspending: SIGTSTP was sent, everything stops at
-    std::optional<Clock::time_point> gone_by_;  // everything was killed: what is left by then is unkillable
+    std::optional<Clock::time_point> kill_at_;   // ending: SIGKILL is due
+    std::optional<Clock::time_point> stop_at_;   // suspending: SIGTSTP was sent, everything stops at
+    std::optional<Clock::time_point> tell_at_;   // killing: spurd is to hear of it
+    std::optional<Clock::time_point> write_by_;  // ending: what the user's files have not taken by then is lost
+    std::optional<Clock::time_point> gone_by_;   // everything was killed: what is left by then is unkillable
     std::int64_t suspended_since_{};
 };
 

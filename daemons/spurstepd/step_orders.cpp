@@ -80,7 +80,7 @@ void StepDaemon::read_connection() {
     while (connection_.is_open()) {
         const auto frame = connection_.next();
         if (!frame) break;
-        obey(*frame);
+        take_order(*frame);
     }
     if (connection_.is_broken()) drop_connection();
 }
@@ -127,7 +127,7 @@ void StepDaemon::deliver() {
 }
 
 // "3: a line", one write for all of them.
-void StepDaemon::write_labelled(const Task& task, int file, std::string_view lines) const {
+void StepDaemon::write_labelled(const Task& task, int file, std::string_view lines) {
     auto number = std::to_string(task.id);
     number.insert(0, spec_.label_width - std::min<std::size_t>(number.size(), spec_.label_width), ' ');
     std::string text;
@@ -136,11 +136,7 @@ void StepDaemon::write_labelled(const Task& task, int file, std::string_view lin
         text.append(number).append(": ").append(lines.substr(0, end)).append("\n");
         lines.remove_prefix(std::min(end + 1, lines.size()));
     }
-    for (std::string_view left{text}; !left.empty();) {
-        const auto count = write(file, left.data(), left.size());
-        if (count < 0 && errno != EINTR) return;
-        if (count > 0) left.remove_prefix(static_cast<std::size_t>(count));
-    }
+    files_.write(file, std::move(text));
 }
 
 void StepDaemon::forward(const Task& task, bool error_stream, std::string_view data, bool eof) {
@@ -151,6 +147,20 @@ void StepDaemon::forward(const Task& task, bool error_stream, std::string_view d
 }
 
 void StepDaemon::log(char level, const std::string& text) { send(FrameType::log, level + text); }
+
+// What is for the tasks waits for them; an end does not.
+void StepDaemon::take_order(Frame frame) {
+    const auto is_kill = [&] {
+        const auto order = decode_signal(frame.payload);
+        return order && order->signal == SIGKILL;
+    };
+    const bool for_tasks = frame.type == FrameType::input || frame.type == FrameType::window ||
+                           (frame.type == FrameType::signal && !is_kill());
+    if (for_tasks && !started_)
+        early_.push_back(std::move(frame));
+    else
+        obey(frame);
+}
 
 void StepDaemon::obey(const Frame& frame) {
     switch (frame.type) {
@@ -200,29 +210,33 @@ void StepDaemon::signal_step(const SignalOrder& order) {
     const auto number = static_cast<int>(order.signal);
     if (number < 0 || number >= NSIG) return;
     if (number == SIGKILL && !spec_.is_batch()) tell_reader(FrameType::aborted, "");
-    if (number == SIGKILL || number == SIGTERM) tell({});
-    if (order.target == SignalOrder::Target::everything) return containment_.signal_all(number);
-    for (const auto& task : tasks_) {
-        if (task.state != Task::State::running) continue;
-        kill(order.target == SignalOrder::Target::leaders ? task.pid : -task.pid, number);
+    if (number == SIGKILL && !started_) return end({.has_wait = true});  // nor is anything to start
+    if (order.target == SignalOrder::Target::everything) {
+        containment_.signal_all(number);
+    } else {
+        for (const auto& task : tasks_) {
+            if (task.state != Task::State::running) continue;
+            kill(order.target == SignalOrder::Target::leaders ? task.pid : -task.pid, number);
+        }
     }
+    if (number == SIGKILL || number == SIGTERM) tell({});
 }
 
 // SIGCONT and SIGTERM now, SIGKILL once the wait is over. A second order may shorten the wait, never lengthen it.
 void StepDaemon::end(const EndOrder& order) {
     if (order.timed_out && !kill_at_) result_.timed_out = true;
-    if (order.tell) tell(order.because);
     const auto wait = std::chrono::seconds{order.has_wait ? order.wait_s : spec_.kill_wait_s};
     const auto deadline = Clock::now() + wait;
     if (kill_at_) {
         kill_at_ = std::min(*kill_at_, deadline);
-        return;
+    } else {
+        kill_at_ = deadline;
+        stop_at_.reset();
+        if (suspended_) resume();
+        containment_.signal_all(SIGCONT);
+        if (wait > 0s) containment_.signal_all(SIGTERM);
     }
-    kill_at_ = deadline;
-    stop_at_.reset();
-    if (suspended_) resume();
-    containment_.signal_all(SIGCONT);
-    if (wait > 0s) containment_.signal_all(SIGTERM);
+    if (order.tell) tell(order.because);
 }
 
 void StepDaemon::tell(std::string_view because) {
@@ -239,8 +253,8 @@ void StepDaemon::tell(std::string_view because) {
 // On the task's stderr, or in the file that has it.
 void StepDaemon::say(const Task& task, const std::string& text) {
     const auto line = "slurmstepd: error: " + text + "\n";
-    if (notice_fd_ < 0) return forward(task, true, line, false);
-    [[maybe_unused]] const auto written = write(notice_fd_, line.data(), line.size());
+    if (notice_file_ < 0) return forward(task, true, line, false);
+    files_.write(notice_file_, line);
 }
 
 void StepDaemon::suspend() {

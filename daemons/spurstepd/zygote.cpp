@@ -76,6 +76,7 @@ void keep_title_space(int argc, char** argv) {
 FrameSocket serve_forks(int channel) {
     std::signal(SIGCHLD, SIG_IGN);  // children are reaped by the kernel
     std::signal(SIGPIPE, SIG_IGN);
+    fcntl(channel, F_SETFD, FD_CLOEXEC);
     while (true) {
         const int fd = receive_descriptor(channel);
         if (fd == -1) return FrameSocket{};

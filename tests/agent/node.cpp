@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,6 +96,9 @@ void Node::start_spurd(SpurdOptions options) {
         dup2(log, STDOUT_FILENO);
         if (options.uid != 0 && (setgroups(0, nullptr) != 0 || setgid(options.uid) != 0 || setuid(options.uid) != 0))
             _exit(99);
+        for (auto& variable : options.environment) putenv(variable.data());
+        const rlimit files{options.open_files, options.open_files};
+        if (options.open_files != 0 && setrlimit(RLIMIT_NOFILE, &files) != 0) _exit(97);
         std::vector<char*> argv;
         for (auto& word : words) argv.push_back(word.data());
         argv.push_back(nullptr);

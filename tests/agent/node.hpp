@@ -16,9 +16,11 @@
 namespace spur::test {
 
 struct SpurdOptions {
-    std::string config;              // the plugins of spur.conf; empty: cgroup/none and gpu/none
-    std::vector<std::string> extra;  // further arguments
-    std::uint32_t uid{0};            // run it as this user; 0: as whoever runs the test
+    std::string config;                    // the plugins of spur.conf; empty: cgroup/none and gpu/none
+    std::vector<std::string> extra;        // further arguments
+    std::uint32_t uid{0};                  // run it as this user; 0: as whoever runs the test
+    std::vector<std::string> environment;  // KEY=VALUE, for spurd
+    std::uint32_t open_files{0};           // its hard limit; 0: ours
 };
 
 class Node : public ::testing::Test {

@@ -66,6 +66,7 @@ NodeRegistered registration(NodeId id, const v1::Register& request) {
 EndCause cause_of(const v1::StepReport& report) {
     if (report.kind() == v1::StepReport::LAUNCH_FAILED) return EndCause::launch_failed;
     if (report.kind() == v1::StepReport::PROLOG_FAILED) return EndCause::prolog_failed;
+    if (report.lost()) return EndCause::node_failed;
     if (report.oom()) return EndCause::out_of_memory;
     if (report.timed_out()) return EndCause::timed_out;
     return EndCause::exited;

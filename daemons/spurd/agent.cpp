@@ -153,6 +153,7 @@ Result<void> Agent::lock_state() {
 Result<void> Agent::open(const Config& config) {
     SPUR_TRY(store_, JobStore::open(settings_.state_dir));
     SPUR_CHECK(lock_state());
+    SPUR_TRY(setup_.cookie, load_cookie(settings_.state_dir));
     SPUR_CHECK(open_auth(config));
     launcher_ = std::make_unique<Launcher>(loop_, launcher_options());
     SPUR_CHECK(launcher_->start());
@@ -162,9 +163,9 @@ Result<void> Agent::open(const Config& config) {
         *message.mutable_report() = report;
         link_->send(message);
     });
-    jobs_ =
-        std::make_unique<NodeJobs>(loop_, setup_, *store_, *launcher_, *reports_,
-                                   [this](const v1::JobLaunch& job, std::uint32_t step) { kill_strays(job, step); });
+    jobs_ = std::make_unique<NodeJobs>(
+        loop_, setup_, *store_, *launcher_, *reports_,
+        [this](const v1::JobLaunch& job, std::uint32_t step) { return kill_strays(job, step); });
     service_ = std::make_unique<StepService>(
         loop_, *jobs_,
         StepService::Facts{settings_.node, [this] { return verify_key_; }, [this] { return describe(); }});
@@ -228,15 +229,20 @@ LauncherOptions Agent::launcher_options() const {
     return options;
 }
 
-void Agent::kill_strays(const v1::JobLaunch& job, std::uint32_t step) {
+bool Agent::kill_strays(const v1::JobLaunch& job, std::uint32_t step) {
     const spur_cgroup_scope scope{sizeof(spur_cgroup_scope), job.job_id(), step, SPUR_NONE, job.uid(), job.attempt()};
+    spur_cgroup_usage usage{};
+    usage.size = sizeof usage;
     if (cgroup_) {
+        static_cast<void>(cgroup_.call(&spur_cgroup_ops::usage, &scope, &usage));
         static_cast<void>(cgroup_.call(&spur_cgroup_ops::signal, &scope, SIGKILL));
         static_cast<void>(cgroup_.call(&spur_cgroup_ops::remove, &scope));
     }
-    const auto killed = kill_by_environment(job.job_id(), step, settings_.node);
-    if (killed > 0)
-        log::warning("killed {} processes that step {}.{} left behind", killed, job.job_id(), step::step_name(step));
+    const auto marked = kill_marked(step_mark(setup_.cookie, job.job_id(), job.attempt(), step));
+    const auto found = std::max<std::size_t>(usage.processes, marked);
+    if (found > 0)
+        log::warning("killed {} processes that step {}.{} left behind", found, job.job_id(), step::step_name(step));
+    return found > 0;
 }
 
 void Agent::watch_signals() {

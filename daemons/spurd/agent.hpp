@@ -32,7 +32,7 @@ private:
     Result<void> open(const Config& config);
     Result<void> open_auth(const Config& config);
     [[nodiscard]] LauncherOptions launcher_options() const;
-    void kill_strays(const v1::JobLaunch& job, std::uint32_t step);
+    bool kill_strays(const v1::JobLaunch& job, std::uint32_t step);
 
     void watch_signals();
     void join();

@@ -65,6 +65,15 @@ Result<pid_t> start_script(const std::string& program, const std::vector<std::st
     return pid;
 }
 
+step::Descriptor open_process(pid_t pid) {
+    if (pid <= 0) return {};
+    return step::Descriptor{static_cast<int>(syscall(SYS_pidfd_open, pid, 0))};
+}
+
+void send_signal(const step::Descriptor& process, int number) {
+    if (process) syscall(SYS_pidfd_send_signal, process.get(), number, nullptr, 0);
+}
+
 std::string describe_status(int status) {
     if (WIFSIGNALED(status)) return fmt::format("was killed by signal {}", WTERMSIG(status));
     return fmt::format("exited with {}", WEXITSTATUS(status));

@@ -9,6 +9,7 @@
 
 #include "core/result.hpp"
 #include "daemons/spurd/loop.hpp"
+#include "daemons/spurstepd/descriptor.hpp"
 
 namespace spur::agent {
 
@@ -21,5 +22,10 @@ Result<pid_t> start_script(const std::string& program, const std::vector<std::st
 
 // "exited with 3", "was killed by signal 9"
 std::string describe_status(int status);
+
+// A descriptor of another's process, which never means a later one with the same number; none if it has gone, or the
+// kernel has no such thing (before 5.3).
+step::Descriptor open_process(pid_t pid);
+void send_signal(const step::Descriptor& process, int number);
 
 }  // namespace spur::agent

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "daemons/spurd/step_link.hpp"
+#include "daemons/spurstepd/descriptor.hpp"
 #include "daemons/spurstepd/spec.hpp"
 #include "spur/v1/controller.pb.h"
 
@@ -42,6 +43,13 @@ struct StepRun {
     bool tried_again{false}, started{false}, ended{false};
     std::uint32_t status{};                               // once it has ended
     std::uint64_t started_report{0}, finished_report{0};  // not acknowledged yet; 0: none
+
+    Loop::Clock::time_point heard{};                 // when it last said anything
+    std::optional<Loop::Clock::time_point> over_by;  // it was told to end: what is silent after that is killed
+    bool killed{false};                              // because it was
+    step::Descriptor daemon;                         // its process, once it has said hello
+    Loop::Clock::time_point swept_until{};           // its daemon has died: so long its processes are looked for
+    Loop::TimerId watchdog{0};
 
     [[nodiscard]] bool is_settled() const { return ended && finished_report == 0; }
 };

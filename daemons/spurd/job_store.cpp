@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* launch_name = "launch";
 constexpr const char* epilog_name = "epilog_done";
+constexpr const char* boot_name = "boot_id";
 
 Result<void> write_file(const std::string& path, std::string_view bytes, mode_t mode) {
     const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
@@ -143,6 +144,7 @@ std::optional<step::FrameSocket> JobStore::connect(const std::string& directory,
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
     step::FrameSocket socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    socket.watch_sender();  // before it can say anything
     const bool connected =
         socket.is_open() && ::connect(socket.fd(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
     close(place);
@@ -155,10 +157,12 @@ std::optional<step::StepResult> JobStore::find_result(const std::string& directo
 }
 
 bool JobStore::is_new_boot(const std::string& boot_id) const {
-    const auto path = state_dir_ + "/boot_id";
-    if (read_file(path) == boot_id) return false;
-    if (const auto written = write_file(path, boot_id, 0644); !written) log::warning("{}", written.error().text);
-    return true;
+    return read_file(state_dir_ + "/" + boot_name) != boot_id;
+}
+
+void JobStore::note_boot(const std::string& boot_id) const {
+    if (const auto written = write_file(state_dir_ + "/" + boot_name, boot_id, 0644); !written)
+        log::warning("{}", written.error().text);
 }
 
 }  // namespace spur::agent

@@ -49,8 +49,9 @@ public:
 
     [[nodiscard]] std::optional<step::StepResult> find_result(const std::string& directory, std::uint32_t step) const;
 
-    // True the first time it is asked after the machine has booted.
-    bool is_new_boot(const std::string& boot_id) const;
+    // Whether the machine has booted since note_boot(): once the jobs of before have been dealt with.
+    [[nodiscard]] bool is_new_boot(const std::string& boot_id) const;
+    void note_boot(const std::string& boot_id) const;
 
 private:
     explicit JobStore(std::string jobs_dir, std::string state_dir)

@@ -13,6 +13,7 @@
 
 #include "daemons/common/log/log.hpp"
 #include "daemons/spurd/children.hpp"
+#include "daemons/spurstepd/descriptor.hpp"
 
 namespace spur::agent {
 
@@ -43,13 +44,13 @@ Launcher::~Launcher() {
 
 // spurstepd in a session of its own, with `fd` as its descriptor 3 and nothing else of ours.
 Result<pid_t> Launcher::spawn(const char* role, int fd) const {
+    // dup2 onto itself would leave close-on-exec set, so it never is that number.
+    const step::Descriptor passed{fcntl(fd, F_DUPFD_CLOEXEC, passed_fd + 1)};
+    if (!passed) return fail(ErrorCode::unavailable, "cannot start {}: {}", options_.program, std::strerror(errno));
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    // dup2 onto itself would leave close-on-exec set, so it goes by way of another number.
-    posix_spawn_file_actions_adddup2(&actions, fd, 1000);
-    posix_spawn_file_actions_adddup2(&actions, 1000, passed_fd);
-    posix_spawn_file_actions_addclose(&actions, 1000);
+    posix_spawn_file_actions_adddup2(&actions, passed.get(), passed_fd);
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t all, none;

@@ -230,7 +230,7 @@ void NodeJobs::end_steps(JobRun& job) {
         order.wait_s = stale_wait_s;
     }
     for (auto& [id, step] : job.steps)
-        if (step.link) step.link->send(step::FrameType::end, encode(order));
+        if (step.link) send_end(job, step, order);
 }
 
 // Once the last step has gone: the epilog, and then the report that the node is free of the job.
@@ -287,6 +287,8 @@ void NodeJobs::settle(JobRun& job) {
 
 void NodeJobs::remove(const JobKey& key) {
     store_.remove(store_.directory(key.first, key.second));
+    if (const auto found = jobs_.find(key); found != jobs_.end())
+        for (auto& [id, step] : found->second.steps) loop_.cancel(step.watchdog);
     jobs_.erase(key);
     recent_.push_back(key);
     if (recent_.size() > recent_jobs) recent_.pop_front();
@@ -309,9 +311,7 @@ void NodeJobs::drop(const google::protobuf::RepeatedPtrField<v1::HeldStep>& unkn
             log::warning("step {}.{} is not the controller's any more; ending it", held.job_id(),
                          step::step_name(held.step_id()));
             reports_.withdraw(std::exchange(step->second.finished_report, 0));
-            if (step->second.link)
-                step->second.link->send(step::FrameType::end,
-                                        encode(step::EndOrder{.wait_s = stale_wait_s, .has_wait = true}));
+            if (step->second.link) send_end(*job, step->second, {.wait_s = stale_wait_s, .has_wait = true});
         }
     }
 }
@@ -335,6 +335,7 @@ Result<void> NodeJobs::signal(const v1::SignalStep& order) {
                             : is_batch                                ? Target::leaders
                                                                       : Target::tasks;
         step.link->send(step::FrameType::signal, encode(step::SignalOrder{order.signal(), target}));
+        if (order.signal() == SIGKILL) expect_end(*job, step, std::chrono::seconds{0});
     }
     if (!found && !order.all_steps() && !order.full() && !order.batch_only())
         return fail(ErrorCode::not_found, "step {}.{} is not running on this node", order.job_id(),

@@ -3,7 +3,9 @@
 // Every order may come twice. Orders are keyed by (job, attempt); what is over or unknown is answered as done.
 #pragma once
 
+#include <chrono>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,8 +19,9 @@
 
 namespace spur::agent {
 
-// Kills what a step daemon that died without a word left behind.
-using StrayKiller = std::function<void(const v1::JobLaunch& job, std::uint32_t step)>;
+// Sends SIGKILL to what a step daemon that died without a word left behind, or cannot end itself. True: there was
+// something, so it is to be looked for again.
+using StrayKiller = std::function<bool(const v1::JobLaunch& job, std::uint32_t step)>;
 
 class NodeJobs {
 public:
@@ -83,7 +86,7 @@ private:
     // steps
     void start_batch(JobRun& job);
     void start_step(JobRun& job, StepRequest& request);
-    Result<void> start_daemon(JobRun& job, const step::StepSpec& spec, std::shared_ptr<StepClient> client);
+    Result<void> start_daemon(JobRun& job, step::StepSpec spec, std::shared_ptr<StepClient> client);
     bool start_again(JobRun& job, StepRun& step);
     void attach(JobRun& job, StepRun& step, step::FrameSocket socket);
     void take_frame(const JobKey& key, std::uint32_t step, const step::Frame& frame);
@@ -92,6 +95,13 @@ private:
     void step_ended(JobRun& job, StepRun& step, const step::StepResult& result);
     [[nodiscard]] bool ends_job_here(const JobRun& job, const StepRun& step) const;
     StepRun* find_live(const StepId& id);
+
+    // steps that do not end (node_watchdog.cpp)
+    void expect_end(const JobRun& job, StepRun& step, std::chrono::seconds wait);
+    void send_end(const JobRun& job, StepRun& step, const step::EndOrder& order);
+    void look_after(const JobKey& key, std::uint32_t step);
+    void sweep(const JobKey& key, std::uint32_t step);
+    void give_up(JobRun& job, StepRun& step, const std::string& error, const std::string& drain);
     void adopt_job(StoredJob stored, bool new_boot);
     void adopt_step(JobRun& job, const StoredStep& found);
     void look_again(const JobKey& key);

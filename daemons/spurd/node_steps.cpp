@@ -4,33 +4,43 @@
 #include <utility>
 
 #include "daemons/common/log/log.hpp"
+#include "daemons/spurd/children.hpp"
 #include "daemons/spurd/node_jobs.hpp"
+#include "daemons/spurd/strays.hpp"
 
 namespace spur::agent {
 
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto job_patience = 10s;   // srun may be faster than the controller's word about the job
-constexpr auto srun_patience = 30s;  // for srun to find a spurd that was restarted
-constexpr auto start_patience = 2s;  // for a step daemon to show itself after spurd has died and come back
+constexpr auto job_patience = 10s;    // srun may be faster than the controller's word about the job
+constexpr auto srun_patience = 30s;   // for srun to find a spurd that was restarted
+constexpr auto start_patience = 2s;   // for a step daemon to show itself after spurd has died and come back
+constexpr auto sweep_patience = 10s;  // for processes that were sent SIGKILL to be gone
+
+bool is_of(const step::StepResult& result, const JobKey& key, std::uint32_t step) {
+    return result.job == key.first && result.attempt == key.second && result.step == step;
+}
 
 bool runs_batch(const v1::JobLaunch& launch) {
     return launch.job().spec().kind() == v1::JobSpec::BATCH && launch.node_index() == 0;
 }
 
-v1::StepReport report_of(const step::StepResult& result) {
+// About the step whose daemon this result came from, whatever the result says it is of.
+v1::StepReport report_of(const JobKey& key, std::uint32_t step, const step::StepResult& result) {
     v1::StepReport report;
-    report.set_job_id(result.job);
-    report.set_attempt(result.attempt);
-    report.set_step_id(result.step);
+    report.set_job_id(key.first);
+    report.set_attempt(key.second);
+    report.set_step_id(step);
     // A step that could not be launched ends like any other; only a batch script takes its job with it.
     // A script whose files cannot be opened fails where it is: on another node they would be missing too.
-    const bool batch_failed = result.launch_failed && !result.user_error && result.step == step::batch_step;
+    const bool batch_failed = result.launch_failed && !result.user_error && step == step::batch_step;
     report.set_kind(batch_failed ? v1::StepReport::LAUNCH_FAILED : v1::StepReport::FINISHED);
-    const bool step_failed = result.launch_failed && result.step != step::batch_step;
+    const bool step_failed = result.launch_failed && step != step::batch_step;
     report.set_exit_status(step_failed ? 1 << 8 : result.status);
     report.set_error(result.error);
+    report.set_drain(result.drain);
+    report.set_lost(result.lost);
     report.set_oom(result.oom);
     report.set_timed_out(result.timed_out);
     report.set_time(result.time);
@@ -94,7 +104,8 @@ void NodeJobs::start_step(JobRun& job, StepRequest& request) {
         request.client->failed(started.error().text);
 }
 
-Result<void> NodeJobs::start_daemon(JobRun& job, const step::StepSpec& spec, std::shared_ptr<StepClient> client) {
+Result<void> NodeJobs::start_daemon(JobRun& job, step::StepSpec spec, std::shared_ptr<StepClient> client) {
+    spec.environment.push_back(step_mark(setup_.cookie, job.key.first, job.key.second, spec.step));
     SPUR_TRY(auto socket, launcher_.new_step());
     auto& step = job.steps[spec.step];
     step.step = spec.step;
@@ -132,9 +143,11 @@ void NodeJobs::take_frame(const JobKey& key, std::uint32_t id, const step::Frame
     auto* const job = find(key.first, key.second);
     if (job == nullptr || !job->steps.contains(id)) return;
     auto& step = job->steps.at(id);
+    step.heard = Loop::Clock::now();
     switch (frame.type) {
         case step::FrameType::hello:
             step.spec.reset();
+            step.daemon = open_process(step.link->sender());
             break;
         case step::FrameType::started:
             if (const auto started = step::decode_started(frame.payload)) step_started(*job, step, *started);
@@ -161,7 +174,11 @@ void NodeJobs::take_frame(const JobKey& key, std::uint32_t id, const step::Frame
             if (step.client) step.client->aborted();
             break;
         case step::FrameType::finished:
-            if (const auto result = step::decode_result(frame.payload)) step_ended(*job, step, *result);
+            if (const auto result = step::decode_result(frame.payload); result && is_of(*result, key, id))
+                step_ended(*job, step, *result);
+            else
+                log::error("the daemon of step {}.{} reports the end of something else; that is ignored", key.first,
+                           step::step_name(id));
             break;
         case step::FrameType::log:
             log::warning("step {}.{}: {}", key.first, step::step_name(id),
@@ -196,6 +213,7 @@ bool NodeJobs::ends_job_here(const JobRun& job, const StepRun& step) const {
 void NodeJobs::step_ended(JobRun& job, StepRun& step, const step::StepResult& result) {
     if (step.ended) return;
     step.ended = true;
+    loop_.cancel(step.watchdog);
     step.status = result.status;
     loop_.post([link = std::shared_ptr<StepLink>{std::move(step.link)}] {});  // we are inside one of its calls
     reports_.withdraw(std::exchange(step.started_report, 0));
@@ -208,7 +226,7 @@ void NodeJobs::step_ended(JobRun& job, StepRun& step, const step::StepResult& re
         step.client.reset();
     }
     if (!job.unknown_to_controller) {
-        auto report = report_of(result);
+        auto report = report_of(job.key, step.step, result);
         if (report.kind() == v1::StepReport::FINISHED && ends_job_here(job, step)) {
             report.set_node_done(true);
             job.phase = JobRun::Phase::done;
@@ -232,15 +250,9 @@ void NodeJobs::link_closed(const JobKey& key, std::uint32_t id) {
     auto& step = job->steps.at(id);
     if (start_again(*job, step)) return;
     log::error("the step daemon of {}.{} died", key.first, step::step_name(id));
-    kill_strays_(job->launch, id);
-    step::StepResult result;
-    result.job = key.first;
-    result.attempt = key.second;
-    result.step = id;
-    result.status = SIGKILL;
-    result.launch_failed = !step.started;
-    result.error = step.started ? "its spurstepd died" : "spurstepd could not be started";
-    step_ended(*job, step, result);
+    loop_.post([link = std::shared_ptr<StepLink>{std::move(step.link)}] {});  // we are inside one of its calls
+    step.swept_until = Loop::Clock::now() + sweep_patience;
+    sweep(key, id);
 }
 
 // ---- what srun says ------------------------------------------------------------------------------------------------
@@ -275,6 +287,7 @@ void NodeJobs::attach_client(const StepId& id, std::uint64_t received, const std
             fmt::format("step {}.{} is not on node {}", id.job, step::step_name(id.step), setup_.facts.node));
     auto& step = found->second;
     if (step.ended) return client->ended(step.status);
+    if (!step.link) return client->failed("its spurstepd died");
     step.client = client;
     step.link->pause(false);
     step.link->send(step::FrameType::attach, encode(step::Count{received}));
@@ -294,7 +307,7 @@ void NodeJobs::client_gone(const StepId& id, const StepClient* client, bool keep
     step->client.reset();
     step->link->pause(false);
     step->link->send(step::FrameType::discard, "");
-    if (!keep) step->link->send(step::FrameType::end, encode(step::EndOrder{.tell = false}));
+    if (!keep) send_end(*find(id.job, id.attempt), *step, {.tell = false});
 }
 
 // ---- after a restart -----------------------------------------------------------------------------------------------
@@ -302,6 +315,7 @@ void NodeJobs::client_gone(const StepId& id, const StepClient* client, bool keep
 void NodeJobs::adopt() {
     const bool new_boot = store_.is_new_boot(setup_.hardware.boot_id);
     for (auto& stored : store_.load()) adopt_job(std::move(stored), new_boot);
+    if (new_boot) store_.note_boot(setup_.hardware.boot_id);  // only now: whoever dies before this begins again
     if (!jobs_.empty()) log::info("took over {} jobs with {} running steps", jobs_.size(), step_count());
 }
 
@@ -338,7 +352,7 @@ void NodeJobs::adopt_step(JobRun& job, const StoredStep& found) {
     }
     // It may have ended between our look at the directory and the attempt to connect.
     const auto result = found.result ? found.result : store_.find_result(job.directory, found.step);
-    if (result)
+    if (result && is_of(*result, job.key, found.step))
         step_ended(job, step, *result);
     else
         link_closed(job.key, found.step);

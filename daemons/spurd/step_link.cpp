@@ -7,7 +7,9 @@
 namespace spur::agent {
 
 StepLink::StepLink(Loop& loop, step::FrameSocket socket)
-    : loop_{loop}, socket_{std::move(socket)}, alive_{std::make_shared<bool>(true)} {}
+    : loop_{loop}, socket_{std::move(socket)}, alive_{std::make_shared<bool>(true)} {
+    socket_.watch_sender();
+}
 
 StepLink::~StepLink() {
     *alive_ = false;

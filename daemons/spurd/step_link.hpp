@@ -24,6 +24,9 @@ public:
     void listen(Events events);  // from now on; what arrived before is not lost
     void send(step::FrameType type, std::string_view payload);
     void pause(bool paused);  // reading: while whoever the output is for cannot take it
+    [[nodiscard]] bool is_paused() const { return paused_; }
+    // The process at the other end, as the kernel knows it; 0: it has not said anything yet.
+    [[nodiscard]] pid_t sender() const { return socket_.sender(); }
     [[nodiscard]] std::size_t unsent() const { return socket_.unsent(); }
 
 private:

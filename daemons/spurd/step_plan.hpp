@@ -18,6 +18,7 @@ struct NodeSetup {
     Gpus gpus;
     bool binds_cpus{true};  // false: the node's cores are made up or shared with other nodes
     v1::AgentPolicy policy;
+    std::string cookie;  // in the mark of every step; see strays.hpp
 };
 
 // `directory` is the job's on this node, where the script already lies.

@@ -371,11 +371,11 @@ void StepDaemon::check_memory() {
 }
 
 void StepDaemon::finish() {
+    check_memory();  // before the end of stderr
     for (auto& task : tasks_) {
         drain(task, task.output, false);
         drain(task, task.error, true);
     }
-    check_memory();
     write_out();
     deliver();
     rusage all{};

@@ -110,6 +110,22 @@ TEST_F(AgentCgroup, WhatADeadStepDaemonLeftIsKilledByItsGroup) {
         << "it carried no variables to be found by";
 }
 
+TEST_F(AgentCgroup, AStepThatRunsOutOfMemorySaysSoAsSlurmDoes) {
+    std::ifstream controllers{group.parent_path().parent_path() / "cgroup.controllers"};
+    const std::string available{std::istreambuf_iterator<char>{controllers}, {}};
+    if (available.find("memory") == std::string::npos) GTEST_SKIP() << "the memory controller is not in cgroup v2 here";
+    auto order = batch(7, "head -c 200M /dev/zero | tail; echo the script goes on");
+    order.mutable_job()->mutable_share()->set_memory_mib(32);
+    const auto report = run(order);
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->oom());
+    EXPECT_EQ(report->exit_status(), 125u) << "0:125, whatever the script made of it";
+    EXPECT_NE(file("out.7").find("slurmstepd: error: Detected 1 oom-kill event(s) in StepId=7.batch. Some of your "
+                                 "processes may have been killed by the cgroup out-of-memory handler.\n"),
+              std::string::npos)
+        << file("out.7");
+}
+
 class AgentWithoutCgroup : public Node {};
 
 TEST_F(AgentWithoutCgroup, AnOrdinaryUserGetsJobsRunAndOneWarning) {

@@ -76,20 +76,21 @@ TEST_F(AgentHang, AJobStartsOnceItsOutputIsRead) {
 // The line that says why the job ends has no room in the pipe: its signals come first, and nothing waits for it.
 TEST_F(AgentHang, AFullPipeDoesNotKeepAJobFromItsEnd) {
     begin();
-    const int held = hold_pipe();
     std::uint32_t job = 5;
     for (const auto* why : {"CANCELLED", "TIMEOUT", "PREEMPTED"}) {
-        std::filesystem::remove(work / "full");
-        launch(into_pipe(job, "head -c 65536 /dev/zero; touch full; sleep 1000"));
-        ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(work / "full"); })) << why;
+        const auto pipe = work / ("pipe." + std::to_string(job));
+        ASSERT_EQ(mkfifo(pipe.c_str(), 0666), 0);
+        const int held = open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+        auto order = batch(job, "head -c 65536 /dev/zero; touch full.$SLURM_JOB_ID; sleep 1000");
+        order.mutable_job()->set_std_out(pipe);
+        launch(order);
+        const auto full = work / ("full." + std::to_string(job));
+        ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(full); })) << why;
         end(job, why);
         EXPECT_TRUE(is_over(job)) << why;
-        char buffer[4096];
-        while (read(held, buffer, sizeof buffer) > 0) {
-        }
+        close(held);
         ++job;
     }
-    close(held);
 }
 
 TEST_F(AgentHang, LabelledOutputIntoAFullPipeCanBeEnded) {

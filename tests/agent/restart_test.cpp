@@ -149,6 +149,25 @@ TEST_F(AgentRestart, ADeadStepDaemonIsReportedAndItsProcessesAreKilled) {
     EXPECT_TRUE(wait_until([&] { return kill(task, 0) != 0; }));
 }
 
+TEST_F(AgentRestart, AStepDaemonThatDoesNotAnswerIsKilledWithItsProcesses) {
+    controller.policy.set_kill_wait_s(1);
+    start_spurd();
+    ASSERT_TRUE(joined());
+    launch(batch(18, "echo $$ > pid; echo $PPID > daemon; echo up; exec sleep 1000"));
+    ASSERT_TRUE(wait_file("out.18", "up"));
+    const auto daemon = std::atoi(file("daemon").c_str()), task = std::atoi(file("pid").c_str());
+    ASSERT_GT(daemon, 1);
+    ASSERT_EQ(kill(daemon, SIGSTOP), 0);
+    end(18);
+    const auto is_over = [&] {
+        return controller.wait_report(18, v1::StepReport::EPILOG_DONE, extern_step).has_value();
+    };
+    EXPECT_TRUE(is_over() || is_over()) << "after half a minute";
+    EXPECT_NE(kill(daemon, 0), 0);
+    EXPECT_TRUE(wait_until([&] { return kill(task, 0) != 0; }));
+    for (const auto& report : controller.reports()) EXPECT_EQ(report.drain(), "") << "everything could be killed";
+}
+
 TEST_F(AgentRestart, ANewForkServerIsStartedAndJobsRunMeanwhile) {
     start_spurd();
     ASSERT_TRUE(joined());

@@ -182,6 +182,19 @@ class Reboot(unittest.TestCase):
             record = cluster.wait_ended(job)
             self.assertEqual((record["JobState"], record["Restarts"]), ("COMPLETED", "1"), record)
 
+    def test_a_job_whose_step_daemon_is_killed_is_requeued_or_fails_as_with_its_node(self):
+        with Cluster(nodes=1) as cluster:
+            stays = cluster.submit("--no-requeue", "--wrap", "echo begun; sleep 600")
+            again = cluster.submit("--requeue", "--open-mode=append", "--wrap", "echo begun; [ $SLURM_RESTART_COUNT ] || sleep 600")
+            for job in (stays, again):
+                eventually(lambda: "begun" in cluster.read(f"slurm-{job}.out"), "the job has begun")
+            for step in cluster.step_daemons():
+                os.kill(step, signal.SIGKILL)
+            record = cluster.wait_ended(stays)
+            self.assertEqual((record["JobState"], record["ExitCode"]), ("NODE_FAIL", "0:1"), record)
+            eventually(lambda: cluster.show("job", again)["Restarts"] == "1", "the other goes back into the queue")
+            cluster.ok("scancel", again)
+
     def test_a_job_that_may_not_be_requeued_fails_with_its_node(self):
         with Cluster(nodes=1) as cluster:
             job = cluster.submit("--no-requeue", "--wrap", "echo begun; sleep 600")

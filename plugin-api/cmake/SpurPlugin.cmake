@@ -28,6 +28,7 @@ function(spur_add_plugin type)
         COMMAND chmod go-w $<TARGET_FILE:${name}> $<TARGET_FILE_DIR:${name}> VERBATIM)
     if(NOT SPUR_PLUGIN_NO_INSTALL)
         install(TARGETS ${name} LIBRARY DESTINATION lib/spur)
+        set_property(GLOBAL APPEND PROPERTY SPUR_PLUGINS ${name})
     endif()
 endfunction()
 

@@ -39,6 +39,20 @@ fs::path Node::make_root() {
     return root;
 }
 
+// Where spurd is started from: the build, or, for a user who may not look into it, a copy of its programs and plugins.
+fs::path Node::programs(std::uint32_t uid) const {
+    const fs::path build{SPUR_BUILD_DIR};
+    bool hidden = false;
+    for (auto folder = build; folder != folder.root_path(); folder = folder.parent_path())
+        hidden |= (fs::status(folder).permissions() & fs::perms::others_exec) == fs::perms::none;
+    if (uid == 0 || !hidden) return build;
+    fs::create_directories(root / "build/lib");
+    fs::copy(build / "bin", root / "build/bin", fs::copy_options::recursive | fs::copy_options::skip_existing);
+    fs::copy(build / "lib/spur", root / "build/lib/spur",
+             fs::copy_options::recursive | fs::copy_options::skip_existing);
+    return root / "build";
+}
+
 // The agent under test and the controller played here share a key.
 daemon::Bound<daemon::AuthAxis> Node::open_auth() {
     plugins.set_dirs({SPUR_BUILD_DIR "/lib/spur"});
@@ -75,7 +89,7 @@ void Node::start_spurd(SpurdOptions options) {
         for (const auto& path : {root, work, state, root / "spur.conf", root / "auth.key"})
             ASSERT_EQ(chown(path.c_str(), options.uid, options.uid), 0);
     }
-    std::vector<std::string> words{SPUR_BUILD_DIR "/bin/spurd",
+    std::vector<std::string> words{programs(options.uid) / "bin/spurd",
                                    "-D",
                                    "-f",
                                    root / "spur.conf",

@@ -28,6 +28,7 @@ protected:
     void TearDown() override;
 
     static std::filesystem::path make_root();
+    std::filesystem::path programs(std::uint32_t uid) const;
     daemon::Bound<daemon::AuthAxis> open_auth();
     void start_spurd(SpurdOptions options = {});
     void kill_spurd(int signal = SIGKILL);  // and waits until it has gone

@@ -4,9 +4,10 @@
         job = cluster.submit("--wrap", "hostname")
         assert cluster.wait_ended(job)["JobState"] == "COMPLETED"
 
-The build under test is $SPUR_BUILD_DIR (bin, slurm-bin, lib/spur). Nothing here sleeps for a fixed time: everything polls
+The build under test is $SPUR_BUILD_DIR (bin, slurm-bin, lib/spur), or a copy of it where other users could not reach it. Nothing here sleeps for a fixed time: everything polls
 with a deadline. Daemons are ended by their process ids. The directory is kept, and named, when a test fails or $SPUR_KEEP is set.
 """
+import atexit
 import os
 import re
 import shutil
@@ -17,7 +18,24 @@ import sys
 import tempfile
 import time
 
-BUILD = os.environ.get("SPUR_BUILD_DIR", "")
+
+
+def reachable(build):
+    """The build itself, or a copy of its programs and plugins if jobs of other users, whom root's tests start, could not look into it."""
+    folders = [build]
+    while folders[-1] != os.path.dirname(folders[-1]):
+        folders.append(os.path.dirname(folders[-1]))
+    if not build or os.geteuid() != 0 or all(os.stat(folder).st_mode & 0o001 for folder in folders):
+        return build
+    copy = tempfile.mkdtemp(prefix="spur-build-")
+    atexit.register(shutil.rmtree, copy, ignore_errors=True)
+    os.chmod(copy, 0o755)
+    for part in ("bin", "slurm-bin", "lib/spur", "tests/lib"):
+        shutil.copytree(os.path.join(build, part), os.path.join(copy, part), symlinks=True)
+    return copy
+
+
+BUILD = reachable(os.environ.get("SPUR_BUILD_DIR", ""))
 POLL = 0.02
 PATIENCE = float(os.environ.get("SPUR_TEST_PATIENCE", "30"))  # seconds: for slow machines, raise it
 ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY", "PREEMPTED"}

@@ -50,19 +50,21 @@ std::string plugin_file_name(std::string_view type) {
 Result<PluginFile> find_plugin(std::string_view type, const std::vector<fs::path>& dirs) {
     const auto name = plugin_file_name(type);
     PluginFile found;
+    std::string where;
     for (const auto& dir : dirs) {
         std::error_code error;
         const auto file = dir / name;
         // A dangling link counts: the administrator meant it to be there, and the refusal will say what is wrong.
-        if (fs::symlink_status(file, error).type() == fs::file_type::not_found || error) continue;
+        const auto status = fs::symlink_status(file, error);
+        where += (where.empty() ? "" : ", ") + dir.native();
+        if (error == std::errc::permission_denied) where += " (which this user may not look into)";
+        if (status.type() == fs::file_type::not_found || error) continue;
         if (found.path.empty())
             found.path = file;
         else
             found.shadowed.push_back(file);
     }
     if (!found.path.empty()) return found;
-    std::string where;
-    for (const auto& dir : dirs) where += (where.empty() ? "" : ", ") + dir.native();
     return fail(ErrorCode::not_found,
                 "plugin {} was not found: no {} in {}; install it, or add its directory to [plugins] dirs", type, name,
                 where.empty() ? "an empty search path" : where);

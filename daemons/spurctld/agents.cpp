@@ -5,6 +5,7 @@
 
 #include "core/hostlist.hpp"
 #include "daemons/spurctld/launch.hpp"
+#include "daemons/spurctld/registration.hpp"
 
 namespace spur::ctld {
 
@@ -12,82 +13,6 @@ namespace {
 
 constexpr int missed_heartbeats = 3;                 // so many in a row and the session counts as dead
 constexpr std::chrono::seconds settle_time{10};      // a new leader gives agents so long to find it
-constexpr std::chrono::seconds launch_patience{60};  // for a directory service to say what groups a job's owner is in
-
-GresPool pool_from_wire(const v1::Gres& gres) {
-    return {.name = gres.name(), .type = gres.type(), .count = gres.count(), .has_devices = gres.name() == "gpu"};
-}
-
-// What an agent says about its devices, within reason: numbers that are out of range are left out.
-void add_devices(const v1::Node& found, NodeRegistered& command) {
-    constexpr std::uint32_t highest_device = 1024, highest_core = 65'536;
-    constexpr int most_links = 65'536;
-    for (const auto& place : found.gpu_places()) {
-        if (place.index() >= highest_device || command.gpu_places.size() >= highest_device) continue;
-        auto& kept = command.gpu_places.emplace_back();
-        kept.index = place.index();
-        kept.failed = place.failed();
-        if (place.has_socket()) kept.socket = place.socket();
-        for (const auto core : place.cores())
-            if (core < highest_core) kept.cores.add(core);
-    }
-    for (int i = 0; i < std::min(found.gpu_links_size(), most_links); ++i)
-        if (const auto& link = found.gpu_links(i); link.from() < highest_device && link.to() < highest_device)
-            command.gpu_links.push_back({link.from(), link.to(), link.kind(), link.weight()});
-}
-
-NodeRegistered registration(NodeId id, const v1::Register& request) {
-    const auto& found = request.node();
-    NodeRegistered command{
-        .node = id,
-        .topology = {.boards = 1,
-                     .sockets = static_cast<std::uint16_t>(found.sockets()),
-                     .cores_per_socket = static_cast<std::uint16_t>(found.cores_per_socket()),
-                     .threads_per_core = static_cast<std::uint16_t>(found.threads_per_core())},
-        .cpus = found.cpus(),
-        .memory_mib = found.memory_mib(),
-        .tmp_mib = found.tmp_mib(),
-        .boot_id = request.boot_id(),
-        .boot_time = found.boot_time(),
-        .start_time = found.start_time(),
-        .addr = request.serve_addr(),
-        .hostname = found.hostname(),
-        .architecture = found.architecture(),
-        .os = found.os(),
-        .software_version = request.version(),
-    };
-    for (const auto& gres : found.gres()) command.gres.push_back(pool_from_wire(gres));
-    add_devices(found, command);
-    for (const auto& held : request.held())
-        command.held.push_back({JobId{held.job_id()}, held.attempt(), StepId{held.step_id()}});
-    return command;
-}
-
-EndCause cause_of(const v1::StepReport& report) {
-    if (report.kind() == v1::StepReport::LAUNCH_FAILED) return EndCause::launch_failed;
-    if (report.kind() == v1::StepReport::PROLOG_FAILED) return EndCause::prolog_failed;
-    if (report.lost()) return EndCause::node_failed;
-    if (report.oom()) return EndCause::out_of_memory;
-    if (report.timed_out()) return EndCause::timed_out;
-    return EndCause::exited;
-}
-
-std::string why_ending(const Job& job) {
-    switch (job.state) {
-        case JobState::cancelled:
-            return "CANCELLED";
-        case JobState::timeout:
-            return "DUE TO TIME LIMIT";
-        case JobState::preempted:
-            return "DUE TO PREEMPTION";
-        case JobState::node_fail:
-            return "DUE TO NODE FAILURE";
-        case JobState::deadline:
-            return "DUE TO DEADLINE";
-        default:
-            return "";
-    }
-}
 
 }  // namespace
 
@@ -206,7 +131,7 @@ void Agents::welcome(const std::shared_ptr<Link>& link, NodeId node, const Event
             if (const auto* job = engine_.cluster().find_job(again->job)) launch(*job, node);
     for (const auto id : engine_.cluster().jobs_on(node))
         if (const auto* job = engine_.cluster().find_job(id); job != nullptr && job->is_completing())
-            send(node, end_message(*job, why_ending(*job)));
+            send(node, end_message(*job));
 }
 
 void Agents::lost(const std::shared_ptr<Link>& link) {
@@ -224,196 +149,6 @@ void Agents::lost(const std::shared_ptr<Link>& link) {
     }
     log_(fmt::format("{}: its agent is gone", link->name));
     engine_.propose(NodeSilent{silent}, {});
-}
-
-// ---- reports -------------------------------------------------------------------------------------------------------
-
-void Agents::take_report(const std::shared_ptr<Link>& link, NodeId node, const v1::StepReport& report) {
-    const JobId job{report.job_id()};
-    const auto acknowledge = [link, id = report.report_id()](const Result<Events>& result) {
-        // A refusal is final too: the report was about something that is over. Where nobody knows what became of it,
-        // the agent says it again, to this leader or the next.
-        if (!result && (result.error().code == ErrorCode::unavailable || result.error().code == ErrorCode::internal))
-            return;
-        v1::ControllerMessage message;
-        message.mutable_ack()->set_report_id(id);
-        link->session.send_message(message);
-    };
-    switch (report.kind()) {
-        case v1::StepReport::STARTED:
-            if (report.step_id() == step_batch)
-                engine_.propose(JobLaunched{job, report.attempt()}, acknowledge);
-            else
-                acknowledge(Events{});
-            break;
-        case v1::StepReport::EPILOG_DONE:
-            engine_.propose(NodeJobDone{job, report.attempt(), {node}, !report.error().empty()}, acknowledge);
-            break;
-        case v1::StepReport::FINISHED:
-        case v1::StepReport::LAUNCH_FAILED:
-        case v1::StepReport::PROLOG_FAILED:
-            if (report.step_id() != step_batch && report.kind() == v1::StepReport::FINISHED) {
-                finish_step(node, report);
-                acknowledge(Events{});
-            } else {
-                engine_.propose(FinishJob{.job = job,
-                                          .attempt = report.attempt(),
-                                          .cause = cause_of(report),
-                                          .exit_status = report.exit_status(),
-                                          .node = node,
-                                          .node_done = report.node_done(),
-                                          .detail = report.error(),
-                                          .must_hold = true},
-                                acknowledge);
-            }
-            break;
-        default:
-            acknowledge(Events{});
-            break;
-    }
-}
-
-// A step ends when its last node has said so; its status is the highest.
-void Agents::finish_step(NodeId node, const v1::StepReport& report) {
-    engine_.post([this, node, report] {
-        const StepKey key{JobId{report.job_id()}, StepId{report.step_id()}};
-        const auto* step = engine_.cluster().find_step(key);
-        if (step == nullptr || step->is_over() || step->attempt != report.attempt()) return;
-        if (std::ranges::find(step->shares, node, &NodeShare::node) == step->shares.end()) return;  // not its step
-        auto& left = unfinished_[key];
-        if (left.nodes.empty() && left.worst_status == 0)
-            for (const auto& share : step->shares) left.nodes.insert(share.node);
-        left.worst_status = std::max(left.worst_status, report.exit_status());
-        left.nodes.erase(node);
-        if (!left.nodes.empty()) return;
-        FinishStep command{
-            .key = key, .attempt = report.attempt(), .cause = cause_of(report), .exit_status = left.worst_status};
-        const auto& usage = report.usage();
-        command.usage = {usage.user_us(), usage.system_us(), usage.max_rss_kib(), usage.read_bytes(),
-                         usage.write_bytes()};
-        command.node = node;
-        unfinished_.erase(key);
-        engine_.propose(std::move(command), {});
-    });
-}
-
-// ---- acting on events ----------------------------------------------------------------------------------------------
-
-bool Agents::send(NodeId node, const v1::ControllerMessage& message) {
-    const std::lock_guard lock{mutex_};
-    const auto found = nodes_.find(node);
-    return found != nodes_.end() && found->second.link && found->second.link->session.send_message(message);
-}
-
-void Agents::send_to_job(const Job& job, const v1::ControllerMessage& message) {
-    if (!job.allocation) return;
-    for (const auto index : job.open_shares) send(job.allocation->shares[index].node, message);
-}
-
-void Agents::launch(const Job& job, std::optional<NodeId> only) { launch({job.id, job.attempt, only, Clock::now()}); }
-
-// [engine thread]
-void Agents::launch(const Launch& wanted) {
-    const auto* job = engine_.cluster().find_job(wanted.job);
-    if (job == nullptr || job->attempt != wanted.attempt || !job->allocation || !job->is_active()) return;
-    users_.find_with_groups(job->spec->uid, [this, wanted](const Result<Users::Record>& owner) {
-        engine_.run([this, wanted, owner] { launch_as(wanted, owner); });
-    });
-}
-
-// [engine thread]
-void Agents::launch_as(const Launch& wanted, const Result<Users::Record>& owner) {
-    const auto* job = engine_.cluster().find_job(wanted.job);
-    if (job == nullptr || job->attempt != wanted.attempt || !job->allocation || !job->is_active()) return;
-    if (owner) {
-        const auto model = engine_.model();
-        const auto& shares = job->allocation->shares;
-        for (std::size_t i = 0; i < shares.size(); ++i)
-            if (!wanted.only || shares[i].node == *wanted.only)
-                send(shares[i].node, launch_message(*model, *job, **owner, i));
-        return;
-    }
-    log_(fmt::format("job {} cannot be launched: {}", wanted.job.value, owner.error().text));
-    if (owner.error().code != ErrorCode::not_found && Clock::now() - wanted.since < launch_patience) {
-        const std::lock_guard lock{mutex_};
-        return postponed_.push_back(wanted);
-    }
-    engine_.propose(FinishJob{.job = wanted.job,
-                              .attempt = wanted.attempt,
-                              .cause = EndCause::launch_failed,
-                              .node = {},
-                              .detail = Text{owner.error().text}},
-                    {});
-}
-
-void Agents::try_again() {
-    std::vector<Launch> postponed;
-    {
-        const std::lock_guard lock{mutex_};
-        postponed = std::exchange(postponed_, {});
-        if (!leads_) return;
-    }
-    for (const auto& wanted : postponed) engine_.post([this, wanted] { launch(wanted); });
-}
-
-void Agents::on_applied(const Cluster& cluster, const Events& events, const Changes&,
-                        const std::shared_ptr<const ReadModel>&, bool leads) {
-    if (!leads) return;
-    for (const auto& event : events) act(cluster, event);
-}
-
-void Agents::act(const Cluster& cluster, const Event& event) {
-    if (const auto* started = std::get_if<JobStarted>(&event)) {
-        if (const auto* job = cluster.find_job(started->job);
-            job != nullptr && job->attempt == started->attempt && job->is_running())
-            launch(*job, std::nullopt);
-    } else if (const auto* again = std::get_if<LaunchAgain>(&event)) {
-        if (const auto* job = cluster.find_job(again->job)) launch(*job, again->node);
-    } else if (const auto* ending = std::get_if<JobEnding>(&event)) {
-        if (const auto* job = cluster.find_job(ending->job); job != nullptr && job->attempt == ending->attempt)
-            send_to_job(*job, end_message(*job, why_ending(*job)));
-    } else if (const auto* shrunk = std::get_if<JobShrunk>(&event)) {
-        if (const auto* job = cluster.find_job(shrunk->job))
-            for (const auto node : shrunk->released) send(node, end_message(*job, "RESIZED"));
-    } else if (const auto* signalled = std::get_if<JobSignalled>(&event)) {
-        const auto* job = cluster.find_job(signalled->job);
-        if (job == nullptr) return;
-        v1::ControllerMessage message;
-        auto& signal = *message.mutable_signal();
-        signal.set_job_id(signalled->job.value);
-        signal.set_attempt(signalled->attempt);
-        signal.set_signal(signalled->signal);
-        signal.set_batch_only(signalled->batch_only);
-        signal.set_full(signalled->full);
-        signal.set_all_steps(!signalled->step);
-        if (signalled->step) signal.set_step_id(signalled->step->value);
-        send_to_job(*job, message);
-    } else if (const auto* suspended = std::get_if<JobSuspended>(&event)) {
-        const auto* job = cluster.find_job(suspended->job);
-        if (job == nullptr) return;
-        v1::ControllerMessage message;
-        message.mutable_suspend()->set_job_id(suspended->job.value);
-        message.mutable_suspend()->set_attempt(suspended->attempt);
-        send_to_job(*job, message);
-    } else if (const auto* resumed = std::get_if<JobResumed>(&event)) {
-        const auto* job = cluster.find_job(resumed->job);
-        if (job == nullptr) return;
-        v1::ControllerMessage message;
-        message.mutable_suspend()->set_job_id(resumed->job.value);
-        message.mutable_suspend()->set_attempt(resumed->attempt);
-        message.mutable_suspend()->set_resume(true);
-        send_to_job(*job, message);
-    } else if (const auto* limit = std::get_if<JobLimitChanged>(&event)) {
-        const auto* job = cluster.find_job(limit->job);
-        if (job == nullptr) return;
-        v1::ControllerMessage message;
-        message.mutable_limits()->set_job_id(limit->job.value);
-        message.mutable_limits()->set_attempt(limit->attempt);
-        message.mutable_limits()->set_end_time(job->time_limit_min == unlimited ? 0 : job->end_time);
-        send_to_job(*job, message);
-    } else if (const auto* ended = std::get_if<StepEnded>(&event)) {
-        unfinished_.erase(ended->step);
-    }
 }
 
 // ---- silence -------------------------------------------------------------------------------------------------------

@@ -16,6 +16,23 @@ void add_environment(std::string_view packed, v1::LaunchBatch& batch) {
     }
 }
 
+std::string why_ending(const Job& job) {
+    switch (job.state) {
+        case JobState::cancelled:
+            return "CANCELLED";
+        case JobState::timeout:
+            return "DUE TO TIME LIMIT";
+        case JobState::preempted:
+            return "DUE TO PREEMPTION";
+        case JobState::node_fail:
+            return "DUE TO NODE FAILURE";
+        case JobState::deadline:
+            return "DUE TO DEADLINE";
+        default:
+            return "";
+    }
+}
+
 }  // namespace
 
 void job_launch(const ReadModel& model, const Job& job, const UserRecord& owner, v1::JobLaunch& wire) {
@@ -75,5 +92,7 @@ v1::ControllerMessage end_message(const Job& job, std::string why) {
     end.set_state(std::string{to_string(job.state)});
     return message;
 }
+
+v1::ControllerMessage end_message(const Job& job) { return end_message(job, why_ending(job)); }
 
 }  // namespace spur::ctld

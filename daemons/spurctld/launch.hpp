@@ -18,6 +18,7 @@ v1::ControllerMessage launch_message(const ReadModel& model, const Job& job, con
 // The part that every node of the job gets alike; for step credentials too.
 void job_launch(const ReadModel& model, const Job& job, const UserRecord& owner, v1::JobLaunch& wire);
 
+v1::ControllerMessage end_message(const Job& job);  // for the reason that its state tells
 v1::ControllerMessage end_message(const Job& job, std::string why);
 
 }  // namespace spur::ctld

@@ -1,0 +1,130 @@
+// What agents are told: events of the cluster as orders for its nodes.
+#include "daemons/spurctld/agents.hpp"
+#include "daemons/spurctld/launch.hpp"
+
+namespace spur::ctld {
+
+namespace {
+
+constexpr std::chrono::seconds launch_patience{60};  // for a directory service to say what groups a job's owner is in
+
+}  // namespace
+
+bool Agents::send(NodeId node, const v1::ControllerMessage& message) {
+    const std::lock_guard lock{mutex_};
+    const auto found = nodes_.find(node);
+    return found != nodes_.end() && found->second.link && found->second.link->session.send_message(message);
+}
+
+void Agents::send_to_job(const Job& job, const v1::ControllerMessage& message) {
+    if (!job.allocation) return;
+    for (const auto index : job.open_shares) send(job.allocation->shares[index].node, message);
+}
+
+void Agents::launch(const Job& job, std::optional<NodeId> only) { launch({job.id, job.attempt, only, Clock::now()}); }
+
+// [engine thread]
+void Agents::launch(const Launch& wanted) {
+    const auto* job = engine_.cluster().find_job(wanted.job);
+    if (job == nullptr || job->attempt != wanted.attempt || !job->allocation || !job->is_active()) return;
+    users_.find_with_groups(job->spec->uid, [this, wanted](const Result<Users::Record>& owner) {
+        engine_.run([this, wanted, owner] { launch_as(wanted, owner); });
+    });
+}
+
+// [engine thread]
+void Agents::launch_as(const Launch& wanted, const Result<Users::Record>& owner) {
+    const auto* job = engine_.cluster().find_job(wanted.job);
+    if (job == nullptr || job->attempt != wanted.attempt || !job->allocation || !job->is_active()) return;
+    if (owner) {
+        const auto model = engine_.model();
+        const auto& shares = job->allocation->shares;
+        for (std::size_t i = 0; i < shares.size(); ++i)
+            if (!wanted.only || shares[i].node == *wanted.only)
+                send(shares[i].node, launch_message(*model, *job, **owner, i));
+        return;
+    }
+    log_(fmt::format("job {} cannot be launched: {}", wanted.job.value, owner.error().text));
+    if (owner.error().code != ErrorCode::not_found && Clock::now() - wanted.since < launch_patience) {
+        const std::lock_guard lock{mutex_};
+        return postponed_.push_back(wanted);
+    }
+    engine_.propose(FinishJob{.job = wanted.job,
+                              .attempt = wanted.attempt,
+                              .cause = EndCause::launch_failed,
+                              .node = {},
+                              .detail = Text{owner.error().text}},
+                    {});
+}
+
+void Agents::try_again() {
+    std::vector<Launch> postponed;
+    {
+        const std::lock_guard lock{mutex_};
+        postponed = std::exchange(postponed_, {});
+        if (!leads_) return;
+    }
+    for (const auto& wanted : postponed) engine_.post([this, wanted] { launch(wanted); });
+}
+
+void Agents::on_applied(const Cluster& cluster, const Events& events, const Changes&,
+                        const std::shared_ptr<const ReadModel>&, bool leads) {
+    if (!leads) return;
+    for (const auto& event : events) act(cluster, event);
+}
+
+void Agents::act(const Cluster& cluster, const Event& event) {
+    if (const auto* started = std::get_if<JobStarted>(&event)) {
+        if (const auto* job = cluster.find_job(started->job);
+            job != nullptr && job->attempt == started->attempt && job->is_running())
+            launch(*job, std::nullopt);
+    } else if (const auto* again = std::get_if<LaunchAgain>(&event)) {
+        if (const auto* job = cluster.find_job(again->job)) launch(*job, again->node);
+    } else if (const auto* ending = std::get_if<JobEnding>(&event)) {
+        if (const auto* job = cluster.find_job(ending->job); job != nullptr && job->attempt == ending->attempt)
+            send_to_job(*job, end_message(*job));
+    } else if (const auto* shrunk = std::get_if<JobShrunk>(&event)) {
+        if (const auto* job = cluster.find_job(shrunk->job))
+            for (const auto node : shrunk->released) send(node, end_message(*job, "RESIZED"));
+    } else if (const auto* signalled = std::get_if<JobSignalled>(&event)) {
+        const auto* job = cluster.find_job(signalled->job);
+        if (job == nullptr) return;
+        v1::ControllerMessage message;
+        auto& signal = *message.mutable_signal();
+        signal.set_job_id(signalled->job.value);
+        signal.set_attempt(signalled->attempt);
+        signal.set_signal(signalled->signal);
+        signal.set_batch_only(signalled->batch_only);
+        signal.set_full(signalled->full);
+        signal.set_all_steps(!signalled->step);
+        if (signalled->step) signal.set_step_id(signalled->step->value);
+        send_to_job(*job, message);
+    } else if (const auto* suspended = std::get_if<JobSuspended>(&event)) {
+        const auto* job = cluster.find_job(suspended->job);
+        if (job == nullptr) return;
+        v1::ControllerMessage message;
+        message.mutable_suspend()->set_job_id(suspended->job.value);
+        message.mutable_suspend()->set_attempt(suspended->attempt);
+        send_to_job(*job, message);
+    } else if (const auto* resumed = std::get_if<JobResumed>(&event)) {
+        const auto* job = cluster.find_job(resumed->job);
+        if (job == nullptr) return;
+        v1::ControllerMessage message;
+        message.mutable_suspend()->set_job_id(resumed->job.value);
+        message.mutable_suspend()->set_attempt(resumed->attempt);
+        message.mutable_suspend()->set_resume(true);
+        send_to_job(*job, message);
+    } else if (const auto* limit = std::get_if<JobLimitChanged>(&event)) {
+        const auto* job = cluster.find_job(limit->job);
+        if (job == nullptr) return;
+        v1::ControllerMessage message;
+        message.mutable_limits()->set_job_id(limit->job.value);
+        message.mutable_limits()->set_attempt(limit->attempt);
+        message.mutable_limits()->set_end_time(job->time_limit_min == unlimited ? 0 : job->end_time);
+        send_to_job(*job, message);
+    } else if (const auto* ended = std::get_if<StepEnded>(&event)) {
+        unfinished_.erase(ended->step);
+    }
+}
+
+}  // namespace spur::ctld

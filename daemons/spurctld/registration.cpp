@@ -1,0 +1,60 @@
+#include "daemons/spurctld/registration.hpp"
+
+#include <algorithm>
+
+namespace spur::ctld {
+
+namespace {
+
+GresPool pool_from_wire(const v1::Gres& gres) {
+    return {.name = gres.name(), .type = gres.type(), .count = gres.count(), .has_devices = gres.name() == "gpu"};
+}
+
+// What an agent says about its devices, within reason: numbers that are out of range are left out.
+void add_devices(const v1::Node& found, NodeRegistered& command) {
+    constexpr std::uint32_t highest_device = 1024, highest_core = 65'536;
+    constexpr int most_links = 65'536;
+    for (const auto& place : found.gpu_places()) {
+        if (place.index() >= highest_device || command.gpu_places.size() >= highest_device) continue;
+        auto& kept = command.gpu_places.emplace_back();
+        kept.index = place.index();
+        kept.failed = place.failed();
+        if (place.has_socket()) kept.socket = place.socket();
+        for (const auto core : place.cores())
+            if (core < highest_core) kept.cores.add(core);
+    }
+    for (int i = 0; i < std::min(found.gpu_links_size(), most_links); ++i)
+        if (const auto& link = found.gpu_links(i); link.from() < highest_device && link.to() < highest_device)
+            command.gpu_links.push_back({link.from(), link.to(), link.kind(), link.weight()});
+}
+
+}  // namespace
+
+NodeRegistered registration(NodeId id, const v1::Register& request) {
+    const auto& found = request.node();
+    NodeRegistered command{
+        .node = id,
+        .topology = {.boards = 1,
+                     .sockets = static_cast<std::uint16_t>(found.sockets()),
+                     .cores_per_socket = static_cast<std::uint16_t>(found.cores_per_socket()),
+                     .threads_per_core = static_cast<std::uint16_t>(found.threads_per_core())},
+        .cpus = found.cpus(),
+        .memory_mib = found.memory_mib(),
+        .tmp_mib = found.tmp_mib(),
+        .boot_id = request.boot_id(),
+        .boot_time = found.boot_time(),
+        .start_time = found.start_time(),
+        .addr = request.serve_addr(),
+        .hostname = found.hostname(),
+        .architecture = found.architecture(),
+        .os = found.os(),
+        .software_version = request.version(),
+    };
+    for (const auto& gres : found.gres()) command.gres.push_back(pool_from_wire(gres));
+    add_devices(found, command);
+    for (const auto& held : request.held())
+        command.held.push_back({JobId{held.job_id()}, held.attempt(), StepId{held.step_id()}});
+    return command;
+}
+
+}  // namespace spur::ctld

@@ -20,6 +20,7 @@
 #include "core/command.hpp"
 #include "core/config.hpp"
 #include "core/event.hpp"
+#include "core/history.hpp"
 #include "core/ids.hpp"
 #include "core/job.hpp"
 #include "core/node.hpp"
@@ -113,6 +114,7 @@ public:
     const std::map<Text, Qos, std::less<>>& qos() const { return qos_; }
     const Policies& policies() const { return policies_; }
     const Text& cluster_name() const { return cluster_name_; }
+    const History& history() const { return history_; }
     // The configuration last applied, changes by scontrol not included.
     const ClusterConfig& config() const { return *config_; }
 
@@ -149,6 +151,7 @@ private:
     std::uint32_t next_association_id_{1};
     std::uint32_t next_qos_id_{1};
     Text cluster_name_;
+    History history_;
     Policies policies_;
     std::unique_ptr<ClusterConfig> config_;
 

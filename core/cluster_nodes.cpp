@@ -98,9 +98,14 @@ Result<void> ClusterOps::on(const NodeRegistered& cmd) {
         ~(node_flag::no_respond | node_flag::powering_up | node_flag::reboot_issued | node_flag::powered_down);
     bring_back(*node, expected && rebooted);
     judge_hardware(*node, cmd);
+    follow_seen(*node, cmd.seen);
     touch(*node);
     events.push_back(NodeFreed{node->id});
-    reconcile(*node, cmd.held);
+    // Of another history nothing is ours, whatever its number.
+    const bool is_foreign = compare(c.history_, c.version_, cmd.seen) == Standing::other;
+    if (is_foreign)
+        for (const auto& step : cmd.held) events.push_back(EndUnknown{node->id, step.job, step.attempt, step.step});
+    reconcile(*node, is_foreign ? std::vector<HeldStep>{} : cmd.held);
     return {};
 }
 
@@ -132,7 +137,9 @@ void ClusterOps::reconcile(Node& node, const std::vector<HeldStep>& held) {
     std::set<std::pair<JobId, std::uint32_t>> there;
     for (const auto& step : held) {
         const Job* owner = job(step.job);
-        const bool right = owner && owner->attempt == step.attempt && c.jobs_on(node.id).contains(step.job);
+        // The same number may mean another job where the state was put back.
+        const bool right = owner && owner->attempt == step.attempt && c.jobs_on(node.id).contains(step.job) &&
+                           (step.start_time == 0 || step.start_time == owner->start_time);
         if (right)
             there.insert({step.job, step.attempt});
         else

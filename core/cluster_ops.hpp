@@ -90,6 +90,8 @@ struct ClusterOps {
     Result<void> on(const ResetUsage& cmd);
     Result<void> on(const OutboxDelivered& cmd);
     Result<void> on(const EditAccounts& cmd);
+    Result<void> on(const BeginEra& cmd);
+    Result<void> on(const TrustStepKey& cmd);
 
     // ---- finding (cluster.cpp)
     Cluster::Indexes& index() { return *c.index_; }
@@ -243,6 +245,7 @@ struct ClusterOps {
     void bring_back(Node& node, bool expected);
     void judge_hardware(Node& node, const NodeRegistered& found);
     void reconcile(Node& node, const std::vector<HeldStep>& held);
+    void follow_seen(Node& node, const SeenHistory& seen);  // cluster_history.cpp
     Result<void> check_node_update(const UpdateNode& cmd) const;
     void act_on(Node& node, NodeAction action, const UpdateNode& cmd);
     void set_node_down(Node& node, std::string_view reason, Uid by);

@@ -10,6 +10,7 @@
 #include "core/array_spec.hpp"
 #include "core/association.hpp"
 #include "core/config.hpp"
+#include "core/history.hpp"
 #include "core/ids.hpp"
 #include "core/job_spec.hpp"
 #include "core/reason.hpp"
@@ -261,6 +262,7 @@ struct HeldStep {
     JobId job;
     std::uint32_t attempt{};
     StepId step;
+    UnixSeconds start_time{};  // of the job's attempt; 0: the agent does not say
     bool operator==(const HeldStep&) const = default;
 };
 // An agent has joined. What it holds that the state does not know is to be ended (event EndUnknown); what the state
@@ -283,6 +285,7 @@ struct NodeRegistered {
     std::vector<HeldStep> held;
     std::vector<DevicePlace> gpu_places;
     std::vector<DeviceLink> gpu_links;
+    SeenHistory seen;
     bool operator==(const NodeRegistered&) const = default;
 };
 // Its session broke: NO_RESPOND, jobs live on.
@@ -396,11 +399,26 @@ struct OutboxDelivered {
     bool operator==(const OutboxDelivered&) const = default;
 };
 
-using Command = std::variant<ApplyConfig, Tick, PruneJobs, SubmitJob, StartJob, JobLaunched, FinishJob, NodeJobDone,
-                             CancelJob, SignalJob, HoldJob, ReleaseJob, RequeueJob, SuspendJob, ResumeJob, PreemptJob,
-                             UpdateJob, TopJob, SetPending, CreateStep, FinishStep, NodeRegistered, NodeSilent,
-                             NodeLost, UpdateNode, EditPartition, EditReservation, EditAccount, EditUser,
-                             EditAssociation, EditQos, DecayUsage, ResetUsage, OutboxDelivered, EditAccounts>;
+// ---- leaders -------------------------------------------------------------------------------------------------------
+
+// A controller has begun to lead; see core/history.hpp. The first one founds the history.
+struct BeginEra {
+    Text history;  // its id, if it has none yet
+    std::uint64_t mark{};
+    bool operator==(const BeginEra&) const = default;
+};
+// The public key of whoever leads: agents accept the credentials of steps that were signed with it, from now on.
+struct TrustStepKey {
+    Text key;
+    bool operator==(const TrustStepKey&) const = default;
+};
+
+using Command =
+    std::variant<ApplyConfig, Tick, PruneJobs, SubmitJob, StartJob, JobLaunched, FinishJob, NodeJobDone, CancelJob,
+                 SignalJob, HoldJob, ReleaseJob, RequeueJob, SuspendJob, ResumeJob, PreemptJob, UpdateJob, TopJob,
+                 SetPending, CreateStep, FinishStep, NodeRegistered, NodeSilent, NodeLost, UpdateNode, EditPartition,
+                 EditReservation, EditAccount, EditUser, EditAssociation, EditQos, DecayUsage, ResetUsage,
+                 OutboxDelivered, EditAccounts, BeginEra, TrustStepKey>;
 
 template <class T>
 struct Stamped {

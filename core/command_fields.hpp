@@ -239,8 +239,15 @@ struct Fields<FinishStep> {
 
 template <>
 struct Fields<HeldStep> {
+    static constexpr auto list = std::tuple{field<1>(&HeldStep::job), field<2>(&HeldStep::attempt),
+                                            field<3>(&HeldStep::step), field<4>(&HeldStep::start_time)};
+};
+
+template <>
+struct Fields<SeenHistory> {
     static constexpr auto list =
-        std::tuple{field<1>(&HeldStep::job), field<2>(&HeldStep::attempt), field<3>(&HeldStep::step)};
+        std::tuple{field<1>(&SeenHistory::id), field<2>(&SeenHistory::era), field<3>(&SeenHistory::mark),
+                   field<4>(&SeenHistory::version), field<5>(&SeenHistory::job)};
 };
 
 template <>
@@ -254,7 +261,7 @@ struct Fields<NodeRegistered> {
                    field<11>(&NodeRegistered::hostname),  field<12>(&NodeRegistered::architecture),
                    field<13>(&NodeRegistered::os),        field<14>(&NodeRegistered::software_version),
                    field<15>(&NodeRegistered::held),      field<16>(&NodeRegistered::gpu_places),
-                   field<17>(&NodeRegistered::gpu_links)};
+                   field<17>(&NodeRegistered::gpu_links), field<18>(&NodeRegistered::seen)};
 };
 
 template <>
@@ -334,6 +341,16 @@ struct Fields<EditAccounts> {
 template <>
 struct Fields<OutboxDelivered> {
     static constexpr auto list = std::tuple{field<1>(&OutboxDelivered::sequence)};
+};
+
+template <>
+struct Fields<BeginEra> {
+    static constexpr auto list = std::tuple{field<1>(&BeginEra::history), field<2>(&BeginEra::mark)};
+};
+
+template <>
+struct Fields<TrustStepKey> {
+    static constexpr auto list = std::tuple{field<1>(&TrustStepKey::key)};
 };
 
 }  // namespace spur::archive

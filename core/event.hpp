@@ -150,10 +150,22 @@ struct AssociationsChanged {
     auto operator<=>(const AssociationsChanged&) const = default;
 };
 
-using Event = std::variant<ConfigChanged, JobQueued, JobChanged, ArraySplit, JobStarted, JobEnding, JobEnded,
-                           JobRequeued, JobSuspended, JobResumed, JobLimitChanged, JobShrunk, JobSignalled,
-                           JobForgotten, StepStarted, StepEnded, NodeChanged, NodeFreed, EndUnknown, LaunchAgain,
-                           RebootWanted, PartitionChanged, ReservationChanged, AssociationsChanged>;
+// A leader began, or agents are to trust another key.
+struct HistoryChanged {
+    auto operator<=>(const HistoryChanged&) const = default;
+};
+// The agent of `node` has seen what is not in this state: it is older than that, or another one.
+struct HistoryDiffers {
+    NodeId node;
+    bool other{false};
+    auto operator<=>(const HistoryDiffers&) const = default;
+};
+
+using Event =
+    std::variant<ConfigChanged, JobQueued, JobChanged, ArraySplit, JobStarted, JobEnding, JobEnded, JobRequeued,
+                 JobSuspended, JobResumed, JobLimitChanged, JobShrunk, JobSignalled, JobForgotten, StepStarted,
+                 StepEnded, NodeChanged, NodeFreed, EndUnknown, LaunchAgain, RebootWanted, PartitionChanged,
+                 ReservationChanged, AssociationsChanged, HistoryChanged, HistoryDiffers>;
 using Events = std::vector<Event>;
 
 }  // namespace spur

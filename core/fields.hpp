@@ -5,6 +5,7 @@
 #include "core/archive.hpp"
 #include "core/association.hpp"
 #include "core/config.hpp"
+#include "core/history.hpp"
 #include "core/job.hpp"
 #include "core/node.hpp"
 #include "core/partition.hpp"
@@ -446,6 +447,17 @@ struct Fields<Qos> {
                                             field<19>(&Qos::version),
                                             field<20>(&Qos::limit_factor),
                                             field<21>(&Qos::max_jobs_accrue_per_account)};
+};
+
+template <>
+struct Fields<Era> {
+    static constexpr auto list = std::tuple{field<1>(&Era::number), field<2>(&Era::mark), field<3>(&Era::version)};
+};
+
+template <>
+struct Fields<History> {
+    static constexpr auto list =
+        std::tuple{field<1>(&History::id), field<2>(&History::eras), field<3>(&History::step_keys)};
 };
 
 }  // namespace spur::archive

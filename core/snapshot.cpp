@@ -37,6 +37,7 @@ enum Kind : std::uint64_t {
     kind_request,
     kind_end,
     kind_outbox,
+    kind_history,
 };
 
 struct Meta {
@@ -207,6 +208,7 @@ struct ClusterSnapshot {
         for (const auto& [id, request] : c.requests_)
             out.add(kind_request, StoredRequest{id, request.first, request.second});
         for (const auto& entry : c.outbox_) out.add_entry(entry);
+        if (!(c.history_ == History{})) out.add(kind_history, c.history_);
         out.finish();
     }
 
@@ -306,6 +308,8 @@ private:
             }
             case kind_outbox:
                 return take_entry(body);
+            case kind_history:
+                return archive::read_body(body, c.history_);
             default:
                 return true;  // of a newer release: what it holds is unknown here
         }

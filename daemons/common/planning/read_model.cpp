@@ -34,7 +34,7 @@ concept NamesStep = requires(const T& event) {
 template <class T>
 inline constexpr bool changes_directory =
     std::is_same_v<T, PartitionChanged> || std::is_same_v<T, ReservationChanged> ||
-    std::is_same_v<T, AssociationsChanged>;
+    std::is_same_v<T, AssociationsChanged> || std::is_same_v<T, HistoryChanged>;
 
 template <class T>
 void sort_unique(std::vector<T>& items) {
@@ -150,6 +150,7 @@ void ReadModelBuilder::copy_directory(const Cluster& cluster) {
     directory->qos = cluster.qos();
     directory->policies = cluster.policies();
     directory->cluster_name = cluster.cluster_name();
+    directory->history = cluster.history();
     next_.directory = std::move(directory);
 }
 

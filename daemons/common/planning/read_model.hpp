@@ -23,6 +23,7 @@ struct Directory {
     std::map<Text, Qos, std::less<>> qos;
     Policies policies;
     Text cluster_name;
+    History history;
 
     const Partition* find_partition(std::string_view name) const;
 };

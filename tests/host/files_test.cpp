@@ -135,5 +135,36 @@ TEST(Search, TypesAndFileNamesBelongTogether) {
         EXPECT_FALSE(is_plugin_type(bad)) << bad;
 }
 
+TEST_F(PluginFileTest, ADirectoryFurtherUpThatOthersMayWriteIsRefused) {
+    const auto middle = dir_.path() / "a";
+    fs::create_directories(middle / "b" / "c");
+    const auto file = middle / "b" / "c" / "sched_actor.so";
+    std::ofstream{file} << "x";
+    for (const auto& path : {file, middle / "b" / "c", middle / "b", middle}) ::chmod(path.c_str(), 0755);
+    EXPECT_TRUE(check_owner(file, ::geteuid()));
+    ::chmod(middle.c_str(), 0777);
+    const auto open_to_all = check_owner(file, ::geteuid());
+    ASSERT_FALSE(open_to_all) << "whoever can rename b can put another b in its place";
+    EXPECT_NE(open_to_all.error().text.find("its directory " + middle.native() + " is writable by everyone"),
+              std::string::npos)
+        << open_to_all.error().text;
+    ::chmod(middle.c_str(), 01777);
+    EXPECT_TRUE(check_owner(file, ::geteuid())) << "as in /tmp, nobody else can rename what is ours";
+}
+
+TEST_F(PluginFileTest, WhereALinkedDirectoryReallyIsCountsToo) {
+    const auto real = dir_.path() / "real";
+    fs::create_directories(real / "inner");
+    std::ofstream{real / "inner" / "sched_actor.so"} << "x";
+    ::chmod((real / "inner" / "sched_actor.so").c_str(), 0644);
+    ::chmod((real / "inner").c_str(), 0755);
+    fs::create_directory_symlink(real / "inner", dir_.path() / "link");
+    const auto file = dir_.path() / "link" / "sched_actor.so";
+    ::chmod(real.c_str(), 0755);
+    EXPECT_TRUE(check_owner(file, ::geteuid()));
+    ::chmod(real.c_str(), 0777);
+    EXPECT_FALSE(check_owner(file, ::geteuid()));
+}
+
 }  // namespace
 }  // namespace spur::daemon

@@ -39,6 +39,32 @@ Result<void> check_place(const fs::path& plugin, const fs::path& place, uid_t us
     return {};
 }
 
+// The directories above one in which the plugin, or a link to it, is: whoever can rename one of them can put another in
+// its place. In one with the sticky bit only the owner of an entry can, and entries are looked at in turn.
+Result<void> check_above(const fs::path& plugin, const fs::path& directory, uid_t user) {
+    for (auto place = directory; place.has_parent_path() && place != place.parent_path();) {
+        place = place.parent_path();
+        struct stat status {};
+        const bool is_sticky = ::stat(place.c_str(), &status) == 0 && (status.st_mode & S_ISVTX) != 0 &&
+                               (status.st_uid == 0 || status.st_uid == user);
+        if (!is_sticky) SPUR_CHECK(check_place(plugin, place, user));
+    }
+    return {};
+}
+
+// By the name it was given and by where that really is: either may be put elsewhere.
+Result<void> check_directory(const fs::path& plugin, const fs::path& directory, uid_t user) {
+    SPUR_CHECK(check_place(plugin, directory, user));
+    std::error_code error;
+    const auto named = fs::absolute(directory, error).lexically_normal();
+    const auto real = fs::canonical(directory, error);
+    if (error)
+        return fail(ErrorCode::not_found, "plugin file {} refused: {} cannot be looked at: {}", plugin.native(),
+                    directory.native(), error.message());
+    SPUR_CHECK(check_above(plugin, named, user));
+    return real == named ? Result<void>{} : check_above(plugin, real, user);
+}
+
 class File {
 public:
     explicit File(const fs::path& path) : fd_{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)} {}
@@ -134,7 +160,7 @@ Result<fs::path> check_owner(const fs::path& file, uid_t user) {
     fs::path place = file;
     for (int links = 0; links < most_links; ++links) {
         const auto directory = place.has_parent_path() ? place.parent_path() : fs::path{"."};
-        SPUR_CHECK(check_place(file, directory, user));
+        SPUR_CHECK(check_directory(file, directory, user));
         std::error_code error;
         const auto status = fs::symlink_status(place, error);
         if (status.type() == fs::file_type::not_found || error)

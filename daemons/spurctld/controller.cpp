@@ -134,8 +134,11 @@ Result<void> Controller::check(const Config& config) {
     auto trial = config;
     const TrialDirectory directory{trial.controller.state_dir};
     daemon::PluginHost plugins{host_options(trial)};
-    return plugins.check(trial, {&daemon::StateAxis::info, &daemon::AuthAxis::info, &daemon::SchedAxis::info,
-                                 &daemon::SelectAxis::info, &daemon::PriorityAxis::info});
+    SPUR_CHECK(plugins.check(trial, {&daemon::StateAxis::info, &daemon::AuthAxis::info, &daemon::SchedAxis::info,
+                                     &daemon::SelectAxis::info, &daemon::PriorityAxis::info}));
+    SPUR_TRY(const auto auth, plugins.open<daemon::AuthAxis>(trial));
+    SPUR_TRY(const auto listen, wire::Endpoint::parse(trial.controller.listen_addr));
+    return daemon::check_transport(auth, listen, !trial.tls.certificate.empty());
 }
 
 Result<void> Controller::start() {
@@ -183,6 +186,7 @@ Result<void> Controller::serve() {
 
     wire::ServerOptions options;
     SPUR_TRY(options.listen, wire::Endpoint::parse(config_.controller.listen_addr));
+    SPUR_CHECK(daemon::check_transport(auth_, options.listen, !config_.tls.certificate.empty()));
     options.authenticator = std::make_shared<daemon::PluginAuthenticator>(auth_);
     options.cluster = config_.cluster.cluster_name.str();
     options.name = wire::controller_name;

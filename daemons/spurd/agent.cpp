@@ -202,6 +202,7 @@ Result<void> Agent::open(const Config& config) {
 
 Result<void> Agent::open_auth(const Config& config) {
     SPUR_TRY(const auto auth, plugins_.open<daemon::AuthAxis>(config));
+    SPUR_CHECK(daemon::check_transport(auth, settings_.listen, !config.tls.certificate.empty()));
     authenticator_ = std::make_shared<daemon::PluginAuthenticator>(auth);
     credentials_ = std::make_shared<daemon::PluginCredentials>(auth);
     if (!config.tls.certificate.empty())

@@ -81,6 +81,35 @@ class Replay(unittest.TestCase):
             self.assertEqual(cluster.job(job)["JobName"], "second")
 
 
+class TokensInClear(unittest.TestCase):
+    """auth/jwt: whoever sees a token can use it, and the server proves nothing. That is for TLS, or for one machine."""
+
+    def test_a_controller_with_tokens_and_no_tls_serves_its_own_machine_only(self):
+        cluster = Cluster(nodes=0, auth='plugin = "jwt"\n')
+        self.addCleanup(cluster.close)
+        key = os.path.join(cluster.dir, "jwt.key")
+        with open(key, "w") as file:
+            file.write("k" * 40)
+        os.chmod(key, 0o600)
+        cluster.auth += f'key_file = "{key}"\n'
+        controller = cluster.controllers[0]
+        remedy = "sends tokens that whoever sees them can use, so it cannot serve 0.0.0.0:"
+        for host, works in (("127.0.0.1", True), ("0.0.0.0", False)):
+            controller.host = host
+            cluster.write_config(controller)
+            trial = cluster.run("spurctld", "-t", "-f", controller.config)
+            self.assertEqual(trial.returncode == 0, works, trial.stdout + trial.stderr)
+            controller.start()
+            if works:
+                eventually(controller.is_serving, "it serves")
+                controller.stop()
+            else:
+                self.assertIn(remedy, trial.stdout + trial.stderr)
+                self.assertIn("under [tls], or listen on 127.0.0.1", trial.stdout + trial.stderr)
+                self.assertNotEqual(controller.process.wait(60), 0)
+                self.assertIn(remedy, controller.text())
+
+
 @unittest.skipUnless(os.geteuid() == 0, "needs root, to be several users")
 @unittest.skipUnless(shutil.which("munged", path="/usr/sbin:/usr/bin:/sbin:/bin"), "needs munged")
 @unittest.skipUnless(shutil.which("setpriv"), "needs setpriv")

@@ -27,10 +27,12 @@ spur_identity nobody() {
     return identity;
 }
 
-bool answers(const Bound<AuthAxis>& auth) {
+bool has_feature(const Bound<AuthAxis>& auth, std::uint32_t feature) {
     const auto pinned = auth.pin();
-    return pinned && (pinned.ops().features & SPUR_AUTH_ANSWERS) != 0;
+    return pinned && (pinned.ops().features & feature) != 0;
 }
+
+bool answers(const Bound<AuthAxis>& auth) { return has_feature(auth, SPUR_AUTH_ANSWERS); }
 
 spur_error empty_error() {
     spur_error error{};
@@ -71,6 +73,8 @@ Result<std::string> PluginCredentials::make(const wire::CredentialRequest& asked
     return std::move(credential.text);
 }
 
+bool PluginCredentials::needs_privacy() const { return !has_feature(auth_, SPUR_AUTH_BINDS_REQUEST); }
+
 bool PluginCredentials::demands_proof() const { return answers(auth_); }
 
 Result<void> PluginCredentials::verify_reply(std::string_view, std::string_view credential, const Digest& reply,
@@ -84,6 +88,17 @@ Result<void> PluginCredentials::verify_reply(std::string_view, std::string_view 
         return fail(ErrorCode::denied, "the server's answer was made by uid {}, who is not trusted to run this cluster",
                     identity.uid);
     return {};
+}
+
+Result<void> check_transport(const Bound<AuthAxis>& auth, const wire::Endpoint& listen, bool has_tls) {
+    const bool binds = has_feature(auth, SPUR_AUTH_BINDS_REQUEST);
+    if (has_tls || listen.is_loopback() || (binds && answers(auth))) return {};
+    return fail(ErrorCode::invalid,
+                "{} {}, so it cannot serve {} without TLS: set certificate, key and ca under [tls], or listen on "
+                "127.0.0.1",
+                auth.type(),
+                binds ? "does not prove the server to its callers" : "sends tokens that whoever sees them can use",
+                listen.text());
 }
 
 }  // namespace spur::daemon

@@ -3,6 +3,7 @@
 
 #include "daemons/common/host/host.hpp"
 #include "daemons/common/wire/auth.hpp"
+#include "daemons/common/wire/endpoint.hpp"
 
 namespace spur::daemon {
 
@@ -25,6 +26,7 @@ public:
     explicit PluginCredentials(Bound<AuthAxis> auth, std::uint32_t also_trusted = 0)
         : auth_{auth}, also_trusted_{also_trusted} {}
     Result<std::string> make(const wire::CredentialRequest& request) override;
+    [[nodiscard]] bool needs_privacy() const override;
     [[nodiscard]] bool demands_proof() const override;
     Result<void> verify_reply(std::string_view method, std::string_view credential, const Digest& reply,
                               std::string_view proof) override;
@@ -33,5 +35,9 @@ private:
     Bound<AuthAxis> auth_;
     std::uint32_t also_trusted_;
 };
+
+// Refuses to serve beyond this machine with a plugin that has no proof of the server, or whose credentials can be used
+// by whoever sees them, unless TLS makes up for that.
+Result<void> check_transport(const Bound<AuthAxis>& auth, const wire::Endpoint& listen, bool has_tls);
 
 }  // namespace spur::daemon

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace spur::wire {
 
@@ -45,6 +46,9 @@ public:
     // A fresh credential for one attempt at one call: printable ASCII, at most 32 KiB. Called again for every retry.
     virtual Result<std::string> make(const CredentialRequest& request) = 0;
 
+    // Whether whoever sees a credential can use it: then it is only sent over TLS, or within this machine.
+    [[nodiscard]] virtual bool needs_privacy() const { return false; }
+
     // Should the server prove itself? If so, a reply without a proof is refused before anyone sees it.
     [[nodiscard]] virtual bool demands_proof() const { return false; }
     // `credential` is what make() returned for this attempt; `proof` is the server's spur-auth-reply.
@@ -64,8 +68,9 @@ struct Caller {
 
 // Where a call came from: for logs and for plugins that look at it. It proves nothing by itself.
 struct Peer {
-    std::string address;      // "10.0.0.7:41822"
-    std::string certificate;  // the common name in the client's verified certificate; empty without mutual TLS
+    std::string address;               // "10.0.0.7:41822"
+    std::string certificate;           // the common name in the client's verified certificate; empty without mutual TLS
+    std::vector<std::string> names{};  // all that it is made out to: that one, and its DNS names
 };
 
 // [server side] Called from several I/O threads at once. May block for as long as a local daemon takes to answer.

@@ -156,6 +156,15 @@ RpcResult<std::shared_ptr<Connection>> Connection::open(const Endpoint& endpoint
     };
     auto fd = connect_to(endpoint, deadline);
     if (!fd) return failed(std::move(fd).error());
+    if (tls == nullptr && options.credentials != nullptr && options.credentials->needs_privacy() &&
+        !is_peer_local(fd->get()))
+        return std::unexpected(RpcError{
+            {ErrorCode::denied, fmt::format("{} is on another machine, and whoever sees this credential on its "
+                                            "way can use it; set up [tls] in spur.conf",
+                                            endpoint.text())},
+            Status::failed_precondition,
+            {},
+            false});
     std::optional<TlsEngine> engine;
     if (tls != nullptr) {
         const bool named = options.tls && !options.tls->server_name.empty();

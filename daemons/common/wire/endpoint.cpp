@@ -88,4 +88,6 @@ std::string Endpoint::text() const {
     return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
 }
 
+bool Endpoint::is_loopback() const { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+
 }  // namespace spur::wire

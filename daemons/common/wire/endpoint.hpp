@@ -29,6 +29,7 @@ struct Endpoint {
                                                     std::uint16_t default_port = controller_port);
 
     [[nodiscard]] std::string text() const;  // "ctrl1:6817", "[::1]:6817"
+    [[nodiscard]] bool is_loopback() const;  // by its name or address: what goes there does not leave this machine
     bool operator==(const Endpoint&) const = default;
 };
 

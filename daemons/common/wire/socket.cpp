@@ -107,6 +107,19 @@ Result<std::uint16_t> local_port(int fd) {
                                                : reinterpret_cast<sockaddr_in*>(&address)->sin_port);
 }
 
+bool is_peer_local(int fd) {
+    const auto host_of = [fd](int (*ask)(int, sockaddr*, socklen_t*)) {
+        sockaddr_storage address{};
+        socklen_t size = sizeof address;
+        char host[NI_MAXHOST] = "?";
+        if (ask(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0)
+            getnameinfo(reinterpret_cast<sockaddr*>(&address), size, host, sizeof host, nullptr, 0, NI_NUMERICHOST);
+        return std::string{host};
+    };
+    const auto peer = host_of(getpeername);
+    return Endpoint{peer, 0}.is_loopback() || (peer != "?" && peer == host_of(getsockname));
+}
+
 Result<Fd> accept_from(int listener, std::string& peer_address) {
     sockaddr_storage address{};
     socklen_t size = sizeof address;

@@ -33,6 +33,7 @@ Result<Fd> connect_to(const Endpoint& endpoint, std::chrono::steady_clock::time_
 
 Result<Fd> listen_on(const Endpoint& endpoint);
 Result<std::uint16_t> local_port(int fd);
+bool is_peer_local(int fd);  // connected over loopback
 Result<Fd> accept_from(int listener,
                        std::string& peer_address);  // ErrorCode::limit: out of descriptors; not_found: nobody waits
 

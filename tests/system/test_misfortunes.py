@@ -98,7 +98,10 @@ class Misfortunes(unittest.TestCase):
                             pass  # hung up on
                 idle += [socket.create_connection(("127.0.0.1", port)) for _ in range(1000)]
             for half in idle[::2]:
-                half.sendall(PREFACE[:10])  # and not a word more
+                try:
+                    half.sendall(PREFACE[:10])  # and not a word more
+                except ConnectionError:
+                    pass  # too many from one host that say nothing: the oldest have been hung up on
             self.assertEqual(cluster.run("srun", "echo", "hello").stdout, "hello\n")
             job = cluster.submit("--wrap", "true")
             self.assertEqual(cluster.wait_ended(job)["JobState"], "COMPLETED")

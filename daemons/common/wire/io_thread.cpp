@@ -38,6 +38,11 @@ bool control(int epoll, int operation, int fd, std::uint64_t id, std::uint32_t e
     return epoll_ctl(epoll, operation, fd, &event) == 0;
 }
 
+std::string host_of(const SocketConnection& connection) {
+    const auto& address = connection.peer->address;
+    return address.substr(0, address.rfind(':'));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<IoThread>> IoThread::make(Service& service, std::shared_ptr<TlsContext> tls) {
@@ -124,8 +129,10 @@ void IoThread::handle_events(int timeout_ms) {
         } else if (id == inbox_id) {
             inbox_->clear_event();
         } else if (const auto found = connections_.find(id); found != connections_.end()) {
-            if ((events[i].events & ~std::uint32_t{EPOLLOUT}) != 0) readable(*found->second);
-            mark(id, *found->second);
+            auto& connection = *found->second;
+            if ((events[i].events & ~std::uint32_t{EPOLLOUT}) != 0) readable(connection);
+            if (connection.is_stranger && connection.http->is_known()) unseat_stranger(id, connection);
+            mark(id, connection);
         }
     }
 }
@@ -183,8 +190,33 @@ void IoThread::add_connection(Arrival arrival) {
         return;
     }
     auto& placed = *connections_.emplace(id, std::move(connection)).first->second;
+    if (!placed.http->is_known()) seat_stranger(id, placed);
+    if (!connections_.contains(id)) return;
     readable(placed);  // the first request often comes with the connection
+    if (placed.http->is_known()) unseat_stranger(id, placed);
     mark(id, placed);
+}
+
+// Whoever opens many connections and shows no credential loses his oldest, and keeps nobody else out.
+void IoThread::seat_stranger(std::uint64_t id, SocketConnection& connection) {
+    const auto& limits = service_.options;
+    auto& same_host = strangers_[host_of(connection)];
+    same_host.push_back(id);
+    ++stranger_count_;
+    connection.is_stranger = true;
+    if (same_host.size() > limits.max_strangers_per_host)
+        return drop(same_host.front(), "it showed no credential, and its host has opened too many like it");
+    if (stranger_count_ <= limits.max_strangers) return;
+    const auto most = std::ranges::max_element(strangers_, {}, [](const auto& host) { return host.second.size(); });
+    drop(most->second.front(), "it showed no credential, and too many like it are open");
+}
+
+void IoThread::unseat_stranger(std::uint64_t id, SocketConnection& connection) {
+    if (!std::exchange(connection.is_stranger, false)) return;
+    const auto same_host = strangers_.find(host_of(connection));
+    std::erase(same_host->second, id);
+    --stranger_count_;
+    if (same_host->second.empty()) strangers_.erase(same_host);
 }
 
 // False: the TLS session cannot go on.
@@ -192,7 +224,10 @@ bool IoThread::decrypt(SocketConnection& connection, std::string_view bytes) {
     plain_.clear();
     const bool was_established = connection.tls->established();
     const auto opened = connection.tls->receive(bytes, plain_, connection.out);
-    if (!was_established && connection.tls->established()) connection.peer->certificate = connection.tls->peer_name();
+    if (!was_established && connection.tls->established()) {
+        connection.peer->certificate = connection.tls->peer_name();
+        connection.peer->names = connection.tls->peer_names();
+    }
     if (!opened && !connection.tls->established()) {
         service_.warn(fmt::format("connection from {} refused: {}", connection.peer->address, opened.error().text));
         // OpenSSL says nothing to a client that does not speak TLS at all; one of ours would ask again and again.
@@ -312,6 +347,7 @@ void IoThread::drop(std::uint64_t id, std::string_view why) {
     const auto found = connections_.find(id);
     if (found == connections_.end()) return;
     if (!why.empty()) service_.warn(fmt::format("connection from {} dropped: {}", found->second->peer->address, why));
+    unseat_stranger(id, *found->second);
     const auto connection = std::move(found->second);
     connections_.erase(found);
     --service_.connections;

@@ -8,7 +8,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +29,7 @@ struct SocketConnection {
     std::string out;  // bytes for the socket, from `sent` on
     std::size_t sent{0};
     ServerClock::time_point accepted{}, last_progress{};
+    bool is_stranger{false};
     bool watching_writes{false};
     bool dirty{false};      // has to be flushed before the thread sleeps
     bool lingering{false};  // all is said; waiting for the peer to close
@@ -60,6 +63,8 @@ private:
     void take_arrivals();
     void add_connection(Arrival arrival);
     void readable(SocketConnection& connection);
+    void seat_stranger(std::uint64_t id, SocketConnection& connection);
+    void unseat_stranger(std::uint64_t id, SocketConnection& connection);
     bool decrypt(SocketConnection& connection, std::string_view bytes);
     void settle();
     void execute_orders();
@@ -89,6 +94,8 @@ private:
 
     // [I/O thread]
     std::unordered_map<std::uint64_t, std::unique_ptr<SocketConnection>> connections_;
+    std::map<std::string, std::deque<std::uint64_t>> strangers_;  // by host, the oldest first
+    std::size_t stranger_count_{0};
     std::vector<std::uint64_t> dirty_;
     std::vector<Order> orders_;
     std::uint64_t next_id_{2};

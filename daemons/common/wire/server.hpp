@@ -32,8 +32,16 @@ struct ServerOptions {
 
     std::size_t max_message_bytes{64u << 20};        // of one request or stream message
     std::size_t max_buffered_bytes{1u << 30};        // of all requests that are still arriving
+    std::size_t max_caller_bytes{256u << 20};        // of one user's, unless it is root or the daemon's own
+    std::size_t max_header_bytes{64u << 20};         // of all requests whose credential has not been looked at yet
     std::size_t max_session_queue_bytes{64u << 20};  // a session whose peer leaves more than this unread is closed
+    std::size_t max_unread_bytes{256u << 20};        // of all answers to one connection, beyond the first
+    std::size_t max_all_unread_bytes{2ull << 30};    // of all answers to everybody
     unsigned max_connections{20000};
+    // Connections on which nobody has shown a good credential yet: the oldest go when there are more.
+    unsigned max_strangers{10000};
+    unsigned max_strangers_per_host{256};
+    unsigned max_refusals{16};  // of credentials on such a connection; then it goes
     unsigned max_streams_per_connection{1000};
 
     std::chrono::milliseconds request_timeout{30000};     // for the handshake, and for a unary request to arrive whole

@@ -49,6 +49,7 @@ struct ServerAnswers {
             if (message.left() == 0) stream.outgoing.pop_front();
         }
         if (filled > 0) stream.since = self.now_;
+        self.count_unread(-static_cast<std::ptrdiff_t>(filled));
         if (stream.session != nullptr) stream.session->queued -= filled;
         if (stream.session != nullptr && filled > 0 && stream.outgoing.empty()) self.drained_.push_back(id);
         if (!stream.outgoing.empty()) return static_cast<ssize_t>(filled);
@@ -86,9 +87,14 @@ void ServerConnection::submit_headers(ServerStream& stream, const std::optional<
 
 void ServerConnection::reply(ServerStream& stream, std::string message) {
     if (stream.ending) return;
+    const auto proof = proof_for(stream, message);
+    if (!queue(stream, std::move(message)))
+        return end(stream, Ending{Status::resource_exhausted,
+                                  fmt::format("{}: {} bytes of answers wait to be read on this connection, {} on all; "
+                                              "read them before you ask for more",
+                                              stream.path, unread_, service_.unread.load())});
     stream.ending.emplace();
-    if (const auto proof = proof_for(stream, message)) stream.ending->trailers.add(auth_reply_key, *proof);
-    stream.outgoing.emplace_back(std::move(message));
+    if (proof) stream.ending->trailers.add(auth_reply_key, *proof);
     submit_headers(stream, std::nullopt);
 }
 
@@ -118,7 +124,7 @@ void ServerConnection::abort(ServerStream& stream, Ending ending) {
         stream.session->closed = true;
         for (const auto& message : stream.outgoing) stream.session->queued -= message.left();
     }
-    stream.outgoing.clear();
+    drop_queue(stream);
     const bool blocked =
         stream.headers_submitted && (nghttp2_session_get_stream_remote_window_size(session_, stream.id) <= 0 ||
                                      nghttp2_session_get_remote_window_size(session_) <= 0);
@@ -134,9 +140,38 @@ void ServerConnection::answer_http(ServerStream& stream, std::string_view status
     stream.headers_submitted = true;
 }
 
-void ServerConnection::release_buffered(ServerStream& stream) {
-    service_.buffered -= stream.buffered;
-    stream.buffered = 0;
+// What cannot be had for the caller is not counted: stream.buffered stays below `bytes`.
+void ServerConnection::set_buffered(ServerStream& stream, std::size_t bytes) {
+    if (bytes > stream.buffered && !service_.charge(stream.caller.uid, bytes - stream.buffered)) return;
+    if (bytes < stream.buffered) service_.discharge(stream.caller.uid, stream.buffered - bytes);
+    service_.buffered += bytes - stream.buffered;
+    stream.buffered = bytes;
+}
+
+void ServerConnection::release_headers(ServerStream& stream) {
+    service_.headers -= std::exchange(stream.counted_headers, 0);
+}
+
+void ServerConnection::count_unread(std::ptrdiff_t bytes) {
+    unread_ += static_cast<std::size_t>(bytes);
+    service_.unread += static_cast<std::size_t>(bytes);
+}
+
+// False: too much waits for this peer already, or for all of them together. One answer it may always have.
+bool ServerConnection::queue(ServerStream& stream, std::string message) {
+    const auto size = message.size() + prefix_size;
+    const auto& limits = service_.options;
+    if ((unread_ > 0 && unread_ + size > limits.max_unread_bytes) ||
+        service_.unread + size > limits.max_all_unread_bytes)
+        return false;
+    count_unread(static_cast<std::ptrdiff_t>(size));
+    stream.outgoing.emplace_back(std::move(message));
+    return true;
+}
+
+void ServerConnection::drop_queue(ServerStream& stream) {
+    for (const auto& message : stream.outgoing) count_unread(-static_cast<std::ptrdiff_t>(message.left()));
+    stream.outgoing.clear();
 }
 
 void ServerConnection::open_session(ServerStream& stream) {
@@ -171,7 +206,13 @@ void ServerConnection::execute(Order order) {
                 stream->session->queued -= order.bytes.size() + prefix_size;
                 return;
             }
-            stream->outgoing.emplace_back(std::move(order.bytes));
+            if (const auto size = order.bytes.size() + prefix_size; !queue(*stream, std::move(order.bytes))) {
+                stream->session->queued -= size;
+                const auto why = fmt::format("{}: the peer at {} does not read: {} bytes wait on its connection",
+                                             stream->path, peer_->address, unread_);
+                service_.warn(why);
+                return abort(*stream, Ending::of({ErrorCode::limit, why}));
+            }
             nghttp2_session_resume_data(session_, stream->id);
             return;
         case Order::Kind::resume:

@@ -5,6 +5,7 @@
 #include <nghttp2/nghttp2.h>
 
 #include <exception>
+#include <stdexcept>
 
 namespace spur::wire {
 namespace {
@@ -116,7 +117,8 @@ ServerConnection::ServerConnection(Service& service, std::shared_ptr<Inbox> inbo
       peer_(std::move(peer)),
       now_(now),
       last_received_(now),
-      last_busy_(now) {
+      last_busy_(now),
+      known_(service.options.authenticator == nullptr) {
     nghttp2_option* option = nullptr;
     nghttp2_option_new(&option);
     nghttp2_option_set_no_auto_window_update(option, 1);
@@ -151,8 +153,12 @@ ServerStream& ServerConnection::begin(std::int32_t id) {
 }
 
 void ServerConnection::take_header(ServerStream& stream, std::string_view name, std::string_view value) {
-    stream.header_bytes += name.size() + value.size() + 32;
+    const auto bytes = name.size() + value.size() + 32;
+    stream.header_bytes += bytes;
     if (stream.header_bytes > max_header_bytes) return;  // answered once they are all in
+    stream.counted_headers += bytes;
+    if ((service_.headers += bytes) > service_.options.max_header_bytes)
+        throw std::runtime_error{"too many requests are still introducing themselves"};
     if (name == ":path")
         stream.path = value;
     else if (name == ":method")
@@ -174,6 +180,7 @@ void ServerConnection::take_header(ServerStream& stream, std::string_view name, 
 void ServerConnection::headers_complete(ServerStream& stream) {
     stream.phase = ServerStream::Phase::body;
     stream.since = now_;
+    release_headers(stream);
     if (stream.http_method != "POST") return answer_http(stream, "405");
     if (!stream.content_type.starts_with("application/grpc")) return answer_http(stream, "415");
     ++service_.calls;
@@ -209,8 +216,12 @@ void ServerConnection::take_data(ServerStream& stream, std::string_view bytes) {
     // Unary requests and half-arrived messages are memory that a client can make us hold.
     std::size_t holds = stream.reader.held_bytes();
     for (std::size_t i = stream.delivered; i < stream.messages.size(); ++i) holds += stream.messages[i].size();
-    service_.buffered += holds - stream.buffered;
-    stream.buffered = holds;
+    set_buffered(stream, holds);
+    if (stream.buffered < holds)
+        return abort(stream, Ending{Status::resource_exhausted,
+                                    fmt::format("your unfinished requests hold more than {} bytes here; send fewer at "
+                                                "a time",
+                                                service_.options.max_caller_bytes)});
     if (service_.buffered > service_.options.max_buffered_bytes)
         return abort(stream, Ending{Status::resource_exhausted,
                                     "the server holds too many unfinished requests; try again later"});
@@ -267,7 +278,7 @@ bool ServerConnection::authenticate(ServerStream& stream) {
         return false;
     }
     stream.caller = *std::move(verified);
-    stream.authenticated = true;
+    stream.authenticated = known_ = true;
     return true;
 }
 
@@ -277,6 +288,10 @@ void ServerConnection::refuse_credential(ServerStream& stream, const Error& why)
     Ending refusal = Ending::of(why);
     refusal.status = Status::unauthenticated;
     abort(stream, std::move(refusal));
+    if (known_) return;
+    std::string{}.swap(stream.credential);  // a stranger who does not read the answer must not have us keep it
+    stream.metadata = {};
+    if (++refusals_ == service_.options.max_refusals) drain("too many wrong credentials");
 }
 
 void ServerConnection::dispatch_unary(ServerStream& stream) {
@@ -320,7 +335,9 @@ void ServerConnection::closed(std::int32_t id) {
     if (found == streams_.end()) return;
     const auto stream = std::move(found->second);
     streams_.erase(found);
+    release_headers(*stream);
     release_buffered(*stream);
+    drop_queue(*stream);
     last_busy_ = now_;
     if (const auto call = stream->call.lock()) call->gone = true;
     if (stream->session == nullptr) return;
@@ -382,7 +399,7 @@ Result<void> ServerConnection::tick(ServerClock::time_point now) {
             nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
             pinged_ = true;
         }
-    } else if (!draining_ && now - last_busy_ > (any_call_ ? limits.idle_timeout : limits.request_timeout)) {
+    } else if (!draining_ && now - last_busy_ > (any_call_ && known_ ? limits.idle_timeout : limits.request_timeout)) {
         drain("the connection was idle");
     }
     return {};

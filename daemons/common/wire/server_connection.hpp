@@ -33,6 +33,7 @@ struct ServerStream {
     std::optional<std::chrono::milliseconds> timeout;
     Metadata metadata;
     std::size_t header_bytes{0};
+    std::size_t counted_headers{0};  // of these in Service::headers
     const Service::Method* method{nullptr};
     ServerClock::time_point since{};  // of the current phase, or of the last byte of the answer that moved
 
@@ -73,6 +74,7 @@ public:
     void drain(std::string_view why);  // no new calls; sessions are closed, calls in progress finish
     [[nodiscard]] bool finished() const;
     [[nodiscard]] bool busy() const { return !streams_.empty(); }
+    [[nodiscard]] bool is_known() const { return known_; }  // somebody has shown a good credential
 
 private:
     friend struct ServerCallbacks;
@@ -100,7 +102,12 @@ private:
     void answer_http(ServerStream& stream, std::string_view status);
     void submit_headers(ServerStream& stream, const std::optional<std::string>& proof);
     [[nodiscard]] std::optional<std::string> proof_for(const ServerStream& stream, std::string_view reply);
-    void release_buffered(ServerStream& stream);
+    void set_buffered(ServerStream& stream, std::size_t bytes);
+    void release_buffered(ServerStream& stream) { set_buffered(stream, 0); }
+    void release_headers(ServerStream& stream);
+    bool queue(ServerStream& stream, std::string message);
+    void drop_queue(ServerStream& stream);
+    void count_unread(std::ptrdiff_t bytes);
 
     Service& service_;
     std::shared_ptr<Inbox> inbox_;
@@ -111,6 +118,9 @@ private:
     std::vector<std::int32_t> drained_;  // sessions whose queue ran empty during produce()
     std::string closing_reason_{"the client went away"};
     ServerClock::time_point now_, last_received_, last_busy_;
+    std::size_t unread_{0};  // bytes of answers that its peer has not taken
+    unsigned refusals_{0};
+    bool known_;
     bool pinged_{false};
     bool any_call_{false};
     bool draining_{false};

@@ -98,6 +98,22 @@ const Service::Method* Service::find(std::string_view name) const {
     return found == methods.end() ? nullptr : &found->second;
 }
 
+bool Service::charge(std::uint32_t uid, std::size_t bytes) {
+    if (uid == 0 || uid == ::geteuid()) return true;
+    const std::lock_guard lock{charges_mutex_};
+    auto& charged = charges_[uid];
+    if (charged + bytes > options.max_caller_bytes) return false;
+    charged += bytes;
+    return true;
+}
+
+void Service::discharge(std::uint32_t uid, std::size_t bytes) {
+    if (uid == 0 || uid == ::geteuid()) return;
+    const std::lock_guard lock{charges_mutex_};
+    const auto charged = charges_.find(uid);
+    if (charged != charges_.end() && (charged->second -= bytes) == 0) charges_.erase(charged);
+}
+
 void Service::warn(std::string_view text) {
     if (!options.warn) return;
     constexpr unsigned per_second = 20;

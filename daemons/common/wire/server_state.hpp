@@ -121,6 +121,9 @@ public:
         RpcServer::StreamHandler stream;
     };
     [[nodiscard]] const Method* find(std::string_view name) const;
+    // Adds to the bytes that this user's requests occupy; false: they would be too many, and nothing was added.
+    bool charge(std::uint32_t uid, std::size_t bytes);
+    void discharge(std::uint32_t uid, std::size_t bytes);
     void warn(std::string_view text);  // at most a few a second: a peer must not be able to fill the log
 
     ServerOptions options;
@@ -128,8 +131,12 @@ public:
     std::unordered_map<std::string, Method> methods;
     std::atomic<std::uint64_t> calls{0}, failed_calls{0}, refused_credentials{0}, sessions{0}, connections{0};
     std::atomic<std::size_t> buffered{0};  // bytes of requests still arriving
+    std::atomic<std::size_t> headers{0};   // bytes of headers whose credential has not been looked at
+    std::atomic<std::size_t> unread{0};    // bytes of answers that wait for their readers
 
 private:
+    std::mutex charges_mutex_;
+    std::unordered_map<std::uint32_t, std::size_t> charges_;  // by uid
     std::mutex warn_mutex_;
     std::chrono::steady_clock::time_point warn_second_{};
     unsigned warned_{0}, unsaid_{0};

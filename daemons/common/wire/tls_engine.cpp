@@ -224,4 +224,26 @@ std::string TlsEngine::peer_name() const {
     return name;
 }
 
+std::vector<std::string> TlsEngine::peer_names() const {
+    const auto& ssl = openssl();
+    std::vector<std::string> names;
+    if (auto common = peer_name(); !common.empty()) names.push_back(std::move(common));
+    X509* certificate = ssl.SSL_get1_peer_certificate(ssl_);
+    if (certificate == nullptr) return names;
+    auto* others =
+        static_cast<GENERAL_NAMES*>(ssl.X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
+    const auto* list = reinterpret_cast<const OPENSSL_STACK*>(others);
+    for (int i = 0; i < (list == nullptr ? 0 : ssl.OPENSSL_sk_num(list)); ++i) {
+        int kind = 0;
+        const auto* entry = static_cast<const GENERAL_NAME*>(ssl.OPENSSL_sk_value(list, i));
+        const auto* value = static_cast<const ASN1_STRING*>(ssl.GENERAL_NAME_get0_value(entry, &kind));
+        if (kind != GEN_DNS) continue;
+        names.emplace_back(reinterpret_cast<const char*>(ssl.ASN1_STRING_get0_data(value)),
+                           static_cast<std::size_t>(ssl.ASN1_STRING_length(value)));
+    }
+    ssl.GENERAL_NAMES_free(others);
+    ssl.X509_free(certificate);
+    return names;
+}
+
 }  // namespace spur::wire

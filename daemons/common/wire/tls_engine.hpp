@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 // OpenSSL's types, named here so that nobody else includes its headers.
 struct ssl_ctx_st;
@@ -48,6 +49,7 @@ public:
 
     [[nodiscard]] bool established() const { return established_; }
     [[nodiscard]] std::string peer_name() const;  // common name of the peer's verified certificate, or empty
+    [[nodiscard]] std::vector<std::string> peer_names() const;  // that one and its DNS names
 
 private:
     TlsEngine(std::shared_ptr<TlsContext> context, ssl_st* ssl) : context_(std::move(context)), ssl_(ssl) {}

@@ -7,6 +7,12 @@
 
 namespace spur::ctld {
 
+namespace {
+
+constexpr std::size_t most_per_user = 64;  // Watch streams; root may have more
+
+}  // namespace
+
 WatchHub::WatchHub(Engine& engine, const Users& users)
     : engine_{engine}, users_{users}, thread_{[this](const std::stop_token& stop) { loop(stop); }} {}
 
@@ -44,17 +50,38 @@ void WatchHub::wait_for_job(JobId job, Clock::time_point deadline, Waiter waiter
     wake_.notify_one();
 }
 
+bool WatchHub::enter(const std::shared_ptr<Subscriber>& subscriber) {
+    const std::lock_guard lock{mutex_};
+    std::erase_if(subscribers_, [](const auto& other) { return !other->session.is_open(); });
+    const auto uid = subscriber->session.caller().uid;
+    const auto same =
+        std::ranges::count_if(subscribers_, [&](const auto& other) { return other->session.caller().uid == uid; });
+    if (uid != 0 && static_cast<std::size_t>(same) >= most_per_user) return false;
+    subscribers_.push_back(subscriber);
+    return true;
+}
+
 void WatchHub::subscribe(const wire::Session& session, const v1::WatchRequest& request, const Actor& who) {
     const bool both = !request.jobs() && !request.nodes();
-    Subscriber subscriber{session, both || request.jobs(), both || request.nodes(), who};
+    const auto subscriber = std::make_shared<Subscriber>(session, both || request.jobs(), both || request.nodes(), who);
+    // It is one before it is shown the picture: whatever happens meanwhile follows.
+    if (!enter(subscriber))
+        return session.close(Error{ErrorCode::limit, fmt::format("you have {} Watch streams already", most_per_user)});
     // The whole picture first: what the subscriber had may be from another controller or another life of this one.
     const auto model = engine_.model();
-    if (request.since_version() == 0 || request.since_version() != model->version) {
-        Batch all{{}, model};
-        tell(subscriber, all, true);
+    if (request.since_version() == 0 || request.since_version() != model->version) tell(*subscriber, {{}, model}, true);
+    for (;;) {
+        std::vector<Batch> missed;
+        {
+            const std::lock_guard lock{mutex_};
+            missed = std::exchange(subscriber->missed, {});
+            subscriber->version = model->version;
+            subscriber->has_picture = missed.empty();
+            if (missed.empty()) return;
+        }
+        for (const auto& batch : missed)
+            if (batch.model->version > model->version) tell(*subscriber, batch, batch.changes.everything);
     }
-    const std::lock_guard lock{mutex_};
-    subscribers_.push_back(std::move(subscriber));
 }
 
 void WatchHub::loop(const std::stop_token& stop) {
@@ -73,13 +100,17 @@ void WatchHub::loop(const std::stop_token& stop) {
 }
 
 void WatchHub::serve(const Batch& batch) {
-    std::vector<Subscriber> subscribers;
+    std::vector<std::shared_ptr<Subscriber>> subscribers;
     {
         const std::lock_guard lock{mutex_};
-        std::erase_if(subscribers_, [](const Subscriber& subscriber) { return !subscriber.session.is_open(); });
-        subscribers.assign(subscribers_.begin(), subscribers_.end());
+        std::erase_if(subscribers_, [](const auto& subscriber) { return !subscriber->session.is_open(); });
+        for (const auto& subscriber : subscribers_)
+            if (!subscriber->has_picture)
+                subscriber->missed.push_back(batch);
+            else if (batch.model->version > subscriber->version)
+                subscribers.push_back(subscriber);
     }
-    for (const auto& subscriber : subscribers) tell(subscriber, batch, batch.changes.everything);
+    for (const auto& subscriber : subscribers) tell(*subscriber, batch, batch.changes.everything);
     check_waiters(*batch.model, &batch.changes, false);
 }
 
@@ -115,7 +146,8 @@ void WatchHub::tell(const Subscriber& subscriber, const Batch& batch, bool every
         if (job && privacy.shows(*job)) job_to_wire(*batch.model, *job, {}, *reply.add_jobs());
     };
     const auto add_node = [&](const std::shared_ptr<const Node>& node) {
-        if (node && node->configured && !privacy.hides(private_data::nodes)) node_to_wire(*batch.model, *node, users_, *reply.add_nodes());
+        if (node && node->configured && !privacy.hides(private_data::nodes))
+            node_to_wire(*batch.model, *node, users_, *reply.add_nodes());
     };
     if (everything) {
         if (subscriber.jobs) batch.model->jobs.for_each([&](std::uint32_t, const auto& job) { add_job(job); });

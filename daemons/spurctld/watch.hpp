@@ -28,7 +28,7 @@ public:
     WatchHub(Engine& engine, const Users& users);
     ~WatchHub() override;
 
-    // A Watch stream; its one request has arrived.
+    // A Watch stream; its one request has arrived. Closes it if its caller has too many already. [any thread]
     void subscribe(const wire::Session& session, const v1::WatchRequest& request, const Actor& who);
     // Calls `waiter` now, after each change of `job`, and at `deadline`.
     void wait_for_job(JobId job, Clock::time_point deadline, Waiter waiter);
@@ -39,22 +39,26 @@ public:
     void on_leadership(const Cluster&, const Leadership&) override {}
 
 private:
+    struct Batch {
+        Changes changes;
+        std::shared_ptr<const ReadModel> model;
+    };
     struct Subscriber {
         wire::Session session;
         bool jobs, nodes;
         Actor who;
+        bool has_picture{false};   // what happens before it has is kept in `missed`
+        std::uint64_t version{0};  // of the picture
+        std::vector<Batch> missed{};
     };
     struct Waiting {
         JobId job;
         Clock::time_point deadline;
         Waiter waiter;
     };
-    struct Batch {
-        Changes changes;
-        std::shared_ptr<const ReadModel> model;
-    };
     void loop(const std::stop_token& stop);
     void serve(const Batch& batch);
+    bool enter(const std::shared_ptr<Subscriber>& subscriber);
     void tell(const Subscriber& subscriber, const Batch& batch, bool everything) const;
     void check_waiters(const ReadModel& model, const Changes* changes, bool expired_only);
 
@@ -63,7 +67,7 @@ private:
     std::mutex mutex_;
     std::condition_variable_any wake_;
     std::vector<Batch> batches_;
-    std::list<Subscriber> subscribers_;
+    std::list<std::shared_ptr<Subscriber>> subscribers_;
     std::list<Waiting> waiting_;
     bool has_news_{false};
     std::jthread thread_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <condition_variable>
 
-#include "core/hostlist.hpp"
 #include "daemons/spurctld/launch.hpp"
 #include "daemons/spurctld/registration.hpp"
 
@@ -11,17 +10,18 @@ namespace spur::ctld {
 
 namespace {
 
-constexpr int missed_heartbeats = 3;                 // so many in a row and the session counts as dead
-constexpr std::chrono::seconds settle_time{10};      // a new leader gives agents so long to find it
+constexpr int missed_heartbeats = 3;             // so many in a row and the session counts as dead
+constexpr std::chrono::seconds settle_time{10};  // a new leader gives agents so long to find it
+// An agent whose name another one claims is asked whether it lives, and given so long to say so.
+constexpr std::chrono::seconds rival_patience{3};
+constexpr std::chrono::seconds rival_silence{60};  // how often the log is told of two agents of one name
 
 }  // namespace
 
-Agents::Agents(Engine& engine, Users& users, AgentConfig config, std::string cluster_name, std::string credential_key,
-               Log log)
+Agents::Agents(Engine& engine, Users& users, AgentConfig config, std::string cluster_name, Log log)
     : engine_{engine},
       users_{users},
       cluster_name_{std::move(cluster_name)},
-      credential_key_{std::move(credential_key)},
       log_{std::move(log)},
       config_{std::move(config)},
       watchdog_{[this](const std::stop_token& stop) { watch_silence(stop); }} {}
@@ -36,9 +36,12 @@ void Agents::open(wire::Session session) {
         trailers.add(wire::leader_key, leadership.leader);
         return session.close(Error{ErrorCode::unavailable, "this controller does not lead"}, trailers);
     }
-    auto link = std::make_shared<Link>(Link{session, std::nullopt, {}, Clock::now()});
+    auto link = std::make_shared<Link>(session);
     session.on_message([this, link](const std::string& bytes) { receive(link, bytes); });
     session.on_half_closed([link] { link->session.close(); });
+    session.on_drained([this, link] {
+        if (link->has_waiting) engine_.post([this, link] { send_waiting(link); });
+    });
     session.on_closed([this, link](const std::optional<Error>&) { lost(link); });
 }
 
@@ -75,69 +78,161 @@ void Agents::enrol(const std::shared_ptr<Link>& link, const v1::Register& reques
     if (!link->name.empty())  // under another name it would leave the first node without an end
         return link->session.close(
             Error{ErrorCode::invalid, "this session has registered as " + link->name + " already"});
-    const auto model = engine_.model();
-    const auto* node = model->find_node(request.node().name());
-    if (node == nullptr) {
-        v1::ControllerMessage message;
-        message.mutable_refused()->set_why(fmt::format(
-            "node \"{}\" is not in this cluster's configuration; add it under [[nodes]] and run scontrol reconfigure",
-            request.node().name()));
-        log_(fmt::format("{} tried to register: {}", link->session.peer().address, message.refused().why()));
-        link->session.send_message(message);
-        return link->session.close(Error{ErrorCode::not_found, message.refused().why()});
-    }
-    if (request.node().sockets() > UINT16_MAX || request.node().cores_per_socket() > UINT16_MAX ||
-        request.node().threads_per_core() > UINT16_MAX)
-        return link->session.close(Error{ErrorCode::invalid, "the hardware it reports makes no sense"});
-    const auto id = node->id;
-    link->name = node->name.str();
-    engine_.propose(registration(id, request), [this, link, id](const Result<Events>& result) {
+    const auto node = may_join(*link, request);
+    if (!node) return refuse(*link, node.error());
+    link->name = request.node().name();
+    // Who has no id yet is known by where it serves; after a reboot it has forgotten all that its session stood for.
+    link->agent = (request.agent_id().empty() ? request.serve_addr() : request.agent_id()) + "/" + request.boot_id();
+    if (const auto claimed = claim_name(link, *node); !claimed) return refuse(*link, claimed.error());
+    engine_.propose(registration(*node, request), [this, link, id = *node](const Result<Events>& result) {
         if (!result) {
             log_(fmt::format("{} could not register: {}", link->name, result.error().text));
             return link->session.close(result.error());
         }
-        welcome(link, id, *result);
+        registered(link, id, *result);
     });
 }
 
-// [engine thread] The launches and ends that the registration called for follow through on_applied.
-void Agents::welcome(const std::shared_ptr<Link>& link, NodeId node, const Events& events) {
-    v1::ControllerMessage message;
-    auto& welcome = *message.mutable_welcome();
-    for (const auto& event : events)
-        if (const auto* unknown = std::get_if<EndUnknown>(&event)) {
-            auto& held = *welcome.add_unknown();
-            held.set_job_id(unknown->job.value);
-            held.set_attempt(unknown->attempt);
-            held.set_step_id(unknown->step.value);
-        }
-    welcome.set_verify_key(credential_key_);
-    std::shared_ptr<Link> previous;
+Result<NodeId> Agents::may_join(const Link& link, const v1::Register& request) {
+    const auto& found = request.node();
+    const auto model = engine_.model();
+    const auto* node = model->find_node(found.name());
+    const auto& peer = link.session.peer();
+    if (node == nullptr) {
+        const auto why = fmt::format(
+            "node \"{}\" is not in this cluster's configuration; add it under [[nodes]] and run scontrol reconfigure",
+            found.name());
+        log_(fmt::format("{} tried to register: {}", peer.address, why));
+        return fail(ErrorCode::not_found, "{}", why);
+    }
+    if (found.sockets() > UINT16_MAX || found.cores_per_socket() > UINT16_MAX || found.threads_per_core() > UINT16_MAX)
+        return fail(ErrorCode::invalid, "the hardware it reports makes no sense");
+    if (!peer.certificate.empty()) SPUR_CHECK(check_certificate(peer, found.name()));
+    return node->id;
+}
+
+Result<void> Agents::check_certificate(const wire::Peer& peer, const std::string& node) {
+    std::vector<std::string> accepted;
     {
         const std::lock_guard lock{mutex_};
-        welcome.set_heartbeat_s(config_.heartbeat_s);
-        *welcome.mutable_policy() = policy(node);
+        accepted = certificate_names(node, config_.certificate_names);
+    }
+    if (is_made_out_to(peer.names, accepted)) return {};
+    const auto why = fmt::format(
+        "its certificate is made out to {}, and node {} wants one of {}; give it its own, or say in [tls] agent_names "
+        "what else will do",
+        fmt::join(peer.names, ", "), node, fmt::join(accepted, ", "));
+    log_(fmt::format("{} tried to register: {}", peer.address, why));
+    return fail(ErrorCode::denied, "{}", why);
+}
+
+// Of two agents with one name the one that was there first stays, as long as it answers. Its own next session takes
+// over from the last.
+Result<void> Agents::claim_name(const std::shared_ptr<Link>& link, NodeId node) {
+    const std::lock_guard lock{mutex_};
+    auto& presence = nodes_[node];
+    const auto holder = presence.link ? presence.link : presence.joining.lock();
+    const auto now = Clock::now();
+    const bool is_silent = holder && holder->pinged > holder->heard && now - holder->pinged > rival_patience;
+    if (!holder || holder->closed || holder->agent == link->agent || is_silent) {
+        presence.joining = link;
+        return {};
+    }
+    if (holder->pinged <= holder->heard) {
+        holder->pinged = now;
+        v1::ControllerMessage message;
+        message.mutable_ping();
+        holder->session.send_message(message);
+    }
+    const auto why = fmt::format(
+        "two agents say they are node {}: the one at {} has the session, the one at {} is turned away; stop one of "
+        "them, or start it with the name of its own node (spurd -N)",
+        link->name, holder->session.peer().address, link->session.peer().address);
+    if (presence.rival_told == Clock::time_point{} || now - presence.rival_told > rival_silence) {
+        presence.rival_told = now;
+        log_(why);
+    }
+    return fail(ErrorCode::conflict, "{}", why);
+}
+
+void Agents::refuse(const Link& link, const Error& why) {
+    v1::ControllerMessage message;
+    message.mutable_refused()->set_why(why.text);
+    link.session.send_message(message);
+    link.session.close(why);
+}
+
+// [engine thread] The launches and ends that the registration called for follow through on_applied.
+void Agents::registered(const std::shared_ptr<Link>& link, NodeId node, const Events& events) {
+    auto message = welcome(node, events);
+    std::shared_ptr<Link> previous;
+    bool is_alone = false;
+    {
+        const std::lock_guard lock{mutex_};
         auto& presence = nodes_[node];
-        previous = std::exchange(presence.link, link);
-        presence.told_silent = presence.told_lost = false;
-        link->node = node;
+        if (!link->closed) {
+            message.mutable_welcome()->set_heartbeat_s(config_.heartbeat_s);
+            *message.mutable_welcome()->mutable_policy() = policy(node);
+            previous = std::exchange(presence.link, link);
+            presence.told_silent = presence.told_lost = false;
+            link->node = node;
+        } else if (!presence.link) {
+            presence.silent_since = Clock::now();
+            is_alone = presence.told_silent = true;
+        }
+    }
+    if (!link->node) {  // it left while its registration was on its way
+        if (is_alone) engine_.propose(NodeSilent{node}, {});
+        return;
     }
     if (previous && previous != link)
-        previous->session.close(Error{ErrorCode::conflict, "another agent has registered under this name"});
-    link->session.send_message(message);
+        previous->session.close(Error{ErrorCode::conflict, "this agent has opened another session"});
+    link->session.send(pack(std::move(message)));
     // What the reconciliation asks of this node could not be sent before the session was known.
     for (const auto& event : events)
         if (const auto* again = std::get_if<LaunchAgain>(&event))
             if (const auto* job = engine_.cluster().find_job(again->job)) launch(*job, node);
     for (const auto id : engine_.cluster().jobs_on(node))
         if (const auto* job = engine_.cluster().find_job(id); job != nullptr && job->is_completing())
-            send(node, end_message(*job));
+            send(node, pack(end_message(*job)));
+}
+
+// [engine thread]
+v1::ControllerMessage Agents::welcome(NodeId node, const Events& events) {
+    v1::ControllerMessage message;
+    auto& welcome = *message.mutable_welcome();
+    for (const auto& event : events) {
+        if (const auto* unknown = std::get_if<EndUnknown>(&event)) {
+            auto& held = *welcome.add_unknown();
+            held.set_job_id(unknown->job.value);
+            held.set_attempt(unknown->attempt);
+            held.set_step_id(unknown->step.value);
+        }
+        if (const auto* differs = std::get_if<HistoryDiffers>(&event)) {
+            welcome.set_standing(differs->other ? v1::OTHER_HISTORY : v1::OLDER_STATE);
+            log_(fmt::format("{}: its agent has seen {}; what it runs and this state does not know is ended",
+                             engine_.cluster().find_node(node)->name,
+                             differs->other ? "another history of this cluster: the state was founded anew"
+                                            : "a later state than this one: an older copy was put back"));
+        }
+    }
+    const auto& history = engine_.cluster().history();
+    for (const auto& key : history.step_keys) welcome.mutable_keys()->add_keys(key.str());
+    auto& now = *welcome.mutable_now();
+    now.set_history(history.id.str());
+    if (!history.eras.empty()) {
+        now.set_era(history.eras.back().number);
+        now.set_mark(history.eras.back().mark);
+    }
+    now.set_version(engine_.cluster().version());
+    return message;
 }
 
 void Agents::lost(const std::shared_ptr<Link>& link) {
     NodeId silent;
     {
         const std::lock_guard lock{mutex_};
+        link->closed = true;
         if (!link->node) return;
         auto& presence = nodes_[*link->node];
         if (presence.link != link) return;  // it has been replaced
@@ -245,7 +340,7 @@ void Agents::reconfigure(AgentConfig config) {
                 *messages.emplace_back(id, v1::ControllerMessage{}).second.mutable_reconfigure()->mutable_policy() =
                     policy(id);
     }
-    for (const auto& [id, message] : messages) send(id, message);
+    for (auto& [id, message] : messages) send(id, pack(std::move(message)));
 }
 
 std::optional<NodeVitals> Agents::vitals(NodeId node) const {

@@ -16,35 +16,39 @@ EndCause cause_of(const v1::StepReport& report) {
     return EndCause::exited;
 }
 
+// Whether the log knows what became of a command: it was done, or refused for good. Where nobody knows, the agent says
+// its report again, to this leader or the next.
+bool is_verdict(const Result<Events>& result) {
+    return result || (result.error().code != ErrorCode::unavailable && result.error().code != ErrorCode::internal);
+}
+
 }  // namespace
 
 void Agents::take_report(const std::shared_ptr<Link>& link, NodeId node, const v1::StepReport& report) {
     const JobId job{report.job_id()};
-    const auto acknowledge = [link, id = report.report_id()](const Result<Events>& result) {
-        // A refusal is final too: the report was about something that is over. Where nobody knows what became of it,
-        // the agent says it again, to this leader or the next.
-        if (!result && (result.error().code == ErrorCode::unavailable || result.error().code == ErrorCode::internal))
-            return;
+    const auto acknowledge = [this, link, id = report.report_id()] {
         v1::ControllerMessage message;
         message.mutable_ack()->set_report_id(id);
-        link->session.send_message(message);
+        link->session.send(pack(std::move(message)));
+    };
+    const auto decided = [acknowledge](const Result<Events>& result) {
+        if (is_verdict(result)) acknowledge();
     };
     switch (report.kind()) {
         case v1::StepReport::STARTED:
             if (report.step_id() == step_batch)
-                engine_.propose(JobLaunched{job, report.attempt()}, acknowledge);
+                engine_.propose(JobLaunched{job, report.attempt()}, decided);
             else
-                acknowledge(Events{});
+                acknowledge();
             break;
         case v1::StepReport::EPILOG_DONE:
-            engine_.propose(NodeJobDone{job, report.attempt(), {node}, !report.error().empty()}, acknowledge);
+            engine_.propose(NodeJobDone{job, report.attempt(), {node}, !report.error().empty()}, decided);
             break;
         case v1::StepReport::FINISHED:
         case v1::StepReport::LAUNCH_FAILED:
         case v1::StepReport::PROLOG_FAILED:
             if (report.step_id() != step_batch && report.kind() == v1::StepReport::FINISHED) {
-                finish_step(node, report);
-                acknowledge(Events{});
+                finish_step(node, report, acknowledge);
             } else {
                 engine_.propose(FinishJob{.job = job,
                                           .attempt = report.attempt(),
@@ -54,37 +58,52 @@ void Agents::take_report(const std::shared_ptr<Link>& link, NodeId node, const v
                                           .node_done = report.node_done(),
                                           .detail = report.error(),
                                           .must_hold = true},
-                                acknowledge);
+                                decided);
             }
             break;
         default:
-            acknowledge(Events{});
+            acknowledge();
             break;
     }
 }
 
-// A step ends when its last node has said so; its status is the highest.
-void Agents::finish_step(NodeId node, const v1::StepReport& report) {
-    engine_.post([this, node, report] {
+// A step ends when its last node has said so; its status is the highest. Until its end is in the log no node's report
+// is acknowledged: a leader that comes in between hears them all again.
+void Agents::finish_step(NodeId node, const v1::StepReport& report, std::function<void()> acknowledge) {
+    engine_.post([this, node, report, acknowledge = std::move(acknowledge)] {
         const StepKey key{JobId{report.job_id()}, StepId{report.step_id()}};
         const auto* step = engine_.cluster().find_step(key);
-        if (step == nullptr || step->is_over() || step->attempt != report.attempt()) return;
-        if (std::ranges::find(step->shares, node, &NodeShare::node) == step->shares.end()) return;  // not its step
-        auto& left = unfinished_[key];
-        if (left.nodes.empty() && left.worst_status == 0)
+        if (step == nullptr || step->is_over() || step->attempt != report.attempt()) {
+            step_is_over(key);
+            return acknowledge();
+        }
+        if (std::ranges::find(step->shares, node, &NodeShare::node) == step->shares.end()) return acknowledge();
+        const auto [place, is_first] = unfinished_.try_emplace(key);
+        auto& left = place->second;
+        if (is_first)
             for (const auto& share : step->shares) left.nodes.insert(share.node);
+        left.acknowledge[node] = acknowledge;
         left.worst_status = std::max(left.worst_status, report.exit_status());
         left.nodes.erase(node);
-        if (!left.nodes.empty()) return;
+        if (!left.nodes.empty() || std::exchange(left.proposed, true)) return;
         FinishStep command{
             .key = key, .attempt = report.attempt(), .cause = cause_of(report), .exit_status = left.worst_status};
         const auto& usage = report.usage();
         command.usage = {usage.user_us(), usage.system_us(), usage.max_rss_kib(), usage.read_bytes(),
                          usage.write_bytes()};
         command.node = node;
-        unfinished_.erase(key);
-        engine_.propose(std::move(command), {});
+        engine_.propose(std::move(command), [this, key](const Result<Events>& result) {
+            if (is_verdict(result)) return step_is_over(key);
+            if (const auto found = unfinished_.find(key); found != unfinished_.end()) found->second.proposed = false;
+        });
     });
+}
+
+// [engine thread]
+void Agents::step_is_over(const StepKey& key) {
+    const auto over = unfinished_.extract(key);
+    if (over.empty()) return;
+    for (const auto& [node, acknowledge] : over.mapped().acknowledge) acknowledge();
 }
 
 }  // namespace spur::ctld

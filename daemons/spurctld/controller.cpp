@@ -1,13 +1,11 @@
 #include "daemons/spurctld/controller.hpp"
 
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <future>
-#include <stdexcept>
 
 #include "core/validate.hpp"
 #include "daemons/common/auth/plugin_auth.hpp"
@@ -24,13 +22,6 @@ namespace spur::ctld {
 namespace {
 
 UnixSeconds wall_clock() { return static_cast<UnixSeconds>(::time(nullptr)); }
-
-std::string random_key() {
-    std::string key(32, '\0');
-    if (getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size()))
-        throw std::runtime_error("no random bytes");
-    return key;
-}
 
 std::string host_name() {
     std::string name(256, '\0');
@@ -168,12 +159,15 @@ Result<void> Controller::open_plugins() {
 Result<void> Controller::serve() {
     const auto warn = [](const std::string& text) { log::warning("{}", text); };
     auto service_hooks = hooks();
-    service_hooks.credential_key = random_key();
-    agents_ = std::make_unique<Agents>(*engine_, users_, config_.agent, config_.cluster.cluster_name.str(),
-                                       service_hooks.credential_key, warn);
+    step_keys_ = std::make_unique<StepKeys>(*engine_, config_.controller.state_dir, warn);
+    step_keys_->set_lifetime(std::chrono::seconds{config_.agent.step_key_lifetime_s});
+    SPUR_CHECK(step_keys_->open());
+    service_hooks.sign_step = [this](std::string body) { return step_keys_->sign(std::move(body)); };
+    agents_ = std::make_unique<Agents>(*engine_, users_, config_.agent, config_.cluster.cluster_name.str(), warn);
     watchers_ = std::make_unique<WatchHub>(*engine_, users_);
     scheduler_ = std::make_unique<Scheduler>(*engine_, policies_, scheduler_options(config_.scheduler), warn);
     applier_ = std::make_unique<ConfigApplier>(*this);
+    engine_->observe(*step_keys_);  // first: what it proposes comes before any agent registers
     engine_->observe(*agents_);
     engine_->observe(*watchers_);
     engine_->observe(*scheduler_);
@@ -222,6 +216,7 @@ void Controller::stop() {
     scheduler_.reset();
     watchers_.reset();
     agents_.reset();
+    step_keys_.reset();
     applier_.reset();
     plugins_.stop();  // the log may speak to the engine until it is destroyed
     engine_.reset();
@@ -325,6 +320,7 @@ Result<v1::ReconfigureReply> Controller::reconfigure() {
     SPUR_CHECK(applied.get_future().get());
     authority_.reconfigure(fresh.auth);
     agents_->reconfigure(fresh.agent);
+    step_keys_->set_lifetime(std::chrono::seconds{fresh.agent.step_key_lifetime_s});
     scheduler_->reconfigure(scheduler_options(fresh.scheduler));
     const std::lock_guard lock{mutex_};
     config_ = std::move(fresh);

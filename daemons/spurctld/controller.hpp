@@ -16,6 +16,7 @@
 #include "daemons/spurctld/engine.hpp"
 #include "daemons/spurctld/scheduler.hpp"
 #include "daemons/spurctld/service.hpp"
+#include "daemons/spurctld/step_keys.hpp"
 #include "daemons/spurctld/users.hpp"
 #include "daemons/spurctld/watch.hpp"
 #include "daemons/spurctld/what_if.hpp"
@@ -67,6 +68,7 @@ private:
     Authority authority_;
     std::unique_ptr<Engine> engine_;
     std::unique_ptr<ConfigApplier> applier_;
+    std::unique_ptr<StepKeys> step_keys_;
     std::unique_ptr<Agents> agents_;
     std::unique_ptr<WatchHub> watchers_;
     std::unique_ptr<Scheduler> scheduler_;

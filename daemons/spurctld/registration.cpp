@@ -1,5 +1,7 @@
 #include "daemons/spurctld/registration.hpp"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 
 namespace spur::ctld {
@@ -53,8 +55,27 @@ NodeRegistered registration(NodeId id, const v1::Register& request) {
     for (const auto& gres : found.gres()) command.gres.push_back(pool_from_wire(gres));
     add_devices(found, command);
     for (const auto& held : request.held())
-        command.held.push_back({JobId{held.job_id()}, held.attempt(), StepId{held.step_id()}});
+        command.held.push_back({JobId{held.job_id()}, held.attempt(), StepId{held.step_id()}, held.start_time()});
+    const auto& seen = request.seen();
+    command.seen = {seen.history(), seen.era(), seen.mark(), seen.version(), seen.job_id()};
     return command;
+}
+
+std::vector<std::string> certificate_names(std::string_view node, std::vector<std::string> patterns) {
+    for (auto& pattern : patterns)
+        for (auto at = pattern.find("%n"); at != std::string::npos; at = pattern.find("%n", at + node.size()))
+            pattern.replace(at, 2, node);
+    return patterns;
+}
+
+bool is_made_out_to(const std::vector<std::string>& names, const std::vector<std::string>& accepted) {
+    for (const auto& name : names)
+        for (const auto& pattern : accepted) {
+            // A name with a NUL in it reads differently to whoever signed it.
+            const bool is_whole = name.find('\0') == std::string::npos;
+            if (is_whole && ::fnmatch(pattern.c_str(), name.c_str(), FNM_CASEFOLD) == 0) return true;
+        }
+    return false;
 }
 
 }  // namespace spur::ctld

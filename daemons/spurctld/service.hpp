@@ -31,7 +31,7 @@ struct ServiceHooks {
     std::function<void(std::string)> log;
     std::function<const PriorityBook&()> priorities;
     std::function<std::string(std::string_view key)> priority_option;  // as configured; empty: its default
-    std::string credential_key;                                        // signs step credentials
+    std::function<Result<std::string>(std::string body)> sign_step;    // a SignedCredential
     std::string hostname;
     std::string listen_host;
     std::uint16_t listen_port{};
@@ -76,7 +76,7 @@ private:
     void create_step(const Call& call);
     void wait_for_step(const std::shared_ptr<StepAsk>& ask);
     bool try_step(const std::shared_ptr<StepAsk>& ask, bool expired);
-    v1::CreateStepReply step_reply(const StepAsk& ask, const Events& events);
+    Result<v1::CreateStepReply> step_reply(const StepAsk& ask, const Events& events);
     void finish_step(const Call& call);
     void release_allocation(const Call& call);
     // service_why.cpp

@@ -1,7 +1,6 @@
 // Allocations and steps: what srun and salloc ask for.
 #include <future>
 
-#include "core/sha256.hpp"
 #include "core/step_layout.hpp"
 #include "core/validate.hpp"
 #include "daemons/spurctld/convert.hpp"
@@ -19,15 +18,6 @@ constexpr std::int64_t credential_lifetime_s = 120;
 std::chrono::steady_clock::time_point deadline_of(std::uint32_t timeout_ms) {
     const auto wait = timeout_ms == 0 ? longest_wait : std::min(longest_wait, std::chrono::milliseconds{timeout_ms});
     return std::chrono::steady_clock::now() + wait;
-}
-
-// Signed for the agents: opaque to the client that carries it.
-std::string signed_credential(const v1::StepCredential& credential, std::string_view key) {
-    v1::SignedCredential wrapped;
-    wrapped.set_body(credential.SerializeAsString());
-    const auto signature = hmac_sha256(key, wrapped.body());
-    wrapped.set_signature(std::string{reinterpret_cast<const char*>(signature.data()), signature.size()});
-    return wrapped.SerializeAsString();
 }
 
 void layout_to_wire(const ReadModel& model, const Step& step,
@@ -118,7 +108,10 @@ bool Service::try_step(const std::shared_ptr<StepAsk>& ask, bool expired) {
     auto layout = lay_out_step(engine_.cluster(), ask->job, ask->spec, ask->who);
     if (layout) {
         engine_.propose(std::move(*layout), [this, ask](const Result<Events>& result) {
-            if (result) return ask->call.reply_with(step_reply(*ask, *result));
+            if (result) {
+                const auto reply = step_reply(*ask, *result);
+                return reply ? ask->call.reply_with(*reply) : refuse(ask->call, reply.error());
+            }
             // Another step of the job was on its way at the same time and has what this one was to get.
             if (result.error().code == ErrorCode::conflict) return wait_for_step(ask);
             refuse(ask->call, result.error());
@@ -133,7 +126,7 @@ bool Service::try_step(const std::shared_ptr<StepAsk>& ask, bool expired) {
     return true;
 }
 
-v1::CreateStepReply Service::step_reply(const StepAsk& ask, const Events& events) {
+Result<v1::CreateStepReply> Service::step_reply(const StepAsk& ask, const Events& events) {
     v1::CreateStepReply reply;
     const auto model = engine_.model();
     const auto& made_for = model->jobs.get(ask.job.value);
@@ -155,7 +148,7 @@ v1::CreateStepReply Service::step_reply(const StepAsk& ask, const Events& events
         const auto now = static_cast<std::int64_t>(::time(nullptr));
         credential.set_issued(now);
         credential.set_expires(now + credential_lifetime_s);
-        reply.set_credential(signed_credential(credential, hooks_.credential_key));
+        SPUR_TRY(*reply.mutable_credential(), hooks_.sign_step(credential.SerializeAsString()));
     }
     return reply;
 }

@@ -154,6 +154,7 @@ Result<void> Agent::open(const Config& config) {
     SPUR_TRY(store_, JobStore::open(settings_.state_dir));
     SPUR_CHECK(lock_state());
     SPUR_TRY(setup_.cookie, load_cookie(settings_.state_dir));
+    memory_.emplace(settings_.state_dir);
     SPUR_CHECK(open_auth(config));
     launcher_ = std::make_unique<Launcher>(loop_, launcher_options());
     SPUR_CHECK(launcher_->start());
@@ -168,7 +169,7 @@ Result<void> Agent::open(const Config& config) {
         [this](const v1::JobLaunch& job, std::uint32_t step) { return kill_strays(job, step); });
     service_ = std::make_unique<StepService>(
         loop_, *jobs_,
-        StepService::Facts{settings_.node, [this] { return verify_key_; }, [this] { return describe(); }});
+        StepService::Facts{settings_.node, [this] { return memory_->keys(); }, [this] { return describe(); }});
     link_ = std::make_unique<ControllerLink>(
         loop_,
         wire::ChannelOptions{.endpoints = settings_.controllers,
@@ -315,6 +316,8 @@ void Agent::join() {
     hello.set_boot_id(setup_.hardware.boot_id);
     hello.set_serve_addr(serve_addr_);
     hello.set_version(version);
+    hello.set_agent_id(memory_->agent_id());
+    *hello.mutable_seen() = memory_->seen();
     for (auto& held : jobs_->held()) *hello.add_held() = std::move(held);
     link_->send(message);
 }
@@ -329,10 +332,16 @@ void Agent::take_policy(const v1::AgentPolicy& policy) {
 void Agent::take_welcome(const v1::Welcome& welcome) {
     link_->welcomed();
     welcomed_ = true;
-    verify_key_ = welcome.verify_key();
+    refusal_.clear();
+    memory_->join(welcome.now(), welcome.keys());
     take_policy(welcome.policy());
     if (welcome.heartbeat_s() != 0) heartbeat_ = std::chrono::seconds{welcome.heartbeat_s()};
     log::info("joined cluster {} as node {}", setup_.facts.cluster, settings_.node);
+    if (welcome.standing() != v1::SAME_HISTORY)
+        log::warning(
+            "the controller's state is not the one this node knew: {}; what runs here and is not in it is ended",
+            welcome.standing() == v1::OLDER_STATE ? "an older copy of it was put back" : "it was founded anew");
+    if (welcome.standing() == v1::OTHER_HISTORY) jobs_->forget_gone();
     jobs_->drop(welcome.unknown());
     reports_->send_all();
     beat();
@@ -359,13 +368,24 @@ void Agent::answer(std::uint64_t sequence, const Result<void>& result) {
     link_->send(message);
 }
 
+// What the controller has had me know is kept where it matters: jobs that begin, and ends that it has heard of.
+void Agent::note_progress(const v1::ControllerMessage& message) {
+    if (message.has_launch()) return memory_->see(message.version(), message.launch().job().job_id());
+    if (message.has_start()) return memory_->see(message.version(), message.start().job().job_id());
+    if (message.has_ack()) memory_->see(message.version(), 0);
+}
+
 void Agent::obey(const v1::ControllerMessage& message) {
     using Order = v1::ControllerMessage;
+    note_progress(message);
     switch (message.body_case()) {
         case Order::kWelcome:
             return take_welcome(message.welcome());
         case Order::kRefused:
-            log::error("the controller refused this node: {}", message.refused().why());
+            if (refusal_ != message.refused().why()) {
+                refusal_ = message.refused().why();
+                log::error("the controller refused this node: {}", refusal_);
+            }
             return link_->close(message.refused().why());
         case Order::kLaunch:
             return jobs_->launch(message.launch());
@@ -383,6 +403,8 @@ void Agent::obey(const v1::ControllerMessage& message) {
             return reports_->acknowledge(message.ack().report_id());
         case Order::kPing:
             return beat();
+        case Order::kKeys:
+            return memory_->trust(message.keys());
         case Order::kReconfigure:
             return take_policy(message.reconfigure().policy());
         default:

@@ -8,6 +8,7 @@
 
 #include "daemons/common/host/host.hpp"
 #include "daemons/common/wire/server.hpp"
+#include "daemons/spurd/cluster_memory.hpp"
 #include "daemons/spurd/controller_link.hpp"
 #include "daemons/spurd/node_jobs.hpp"
 #include "daemons/spurd/settings.hpp"
@@ -36,6 +37,7 @@ private:
 
     void watch_signals();
     void join();
+    void note_progress(const v1::ControllerMessage& message);
     void obey(const v1::ControllerMessage& message);
     void take_policy(const v1::AgentPolicy& policy);
     void take_welcome(const v1::Welcome& welcome);
@@ -55,13 +57,14 @@ private:
     std::shared_ptr<wire::CredentialSource> credentials_;
     std::optional<wire::TlsOptions> tls_;
     std::optional<JobStore> store_;
+    std::optional<ClusterMemory> memory_;
     std::unique_ptr<Launcher> launcher_;
     std::unique_ptr<Reports> reports_;
     std::unique_ptr<NodeJobs> jobs_;
     std::unique_ptr<StepService> service_;
     std::unique_ptr<ControllerLink> link_;
     std::unique_ptr<wire::RpcServer> server_;  // the last to be made and the first to go: its threads call the others
-    std::string verify_key_;
+    std::string refusal_;                      // the last one, as the log was told
     std::chrono::seconds heartbeat_{15};
     Loop::TimerId heartbeat_timer_{0};
     bool welcomed_{false};

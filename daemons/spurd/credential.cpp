@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/sha256.hpp"
+#include "daemons/common/sign/signing_key.hpp"
 
 namespace spur::agent {
 
@@ -13,16 +13,15 @@ constexpr std::int64_t clock_skew_s = 300;
 }  // namespace
 
 Result<VerifiedCredential> verify_credential(std::string_view bytes, const CredentialCheck& check) {
-    if (check.key.empty())
-        return fail(ErrorCode::unavailable, "{} has not joined the cluster yet; try again in a moment", check.node);
     v1::SignedCredential outer;
     VerifiedCredential verified;
     if (!outer.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
         return fail(ErrorCode::invalid, "the step's credential is malformed");
-    Digest signature{};
-    const bool has_size = outer.signature().size() == signature.size();
-    if (has_size) std::copy(outer.signature().begin(), outer.signature().end(), signature.begin());
-    if (!has_size || !same_digest(signature, hmac_sha256(check.key, outer.body())))
+    if (check.keys.keys().empty())
+        return fail(ErrorCode::unavailable, "{} has not joined the cluster yet; try again in a moment", check.node);
+    if (std::ranges::find(check.keys.keys(), outer.key()) == check.keys.keys().end())
+        return fail(ErrorCode::unavailable, "the step's credential was not signed by this cluster's controller");
+    if (!sign::is_signed_by(outer.key(), outer.body(), outer.signature()))
         return fail(ErrorCode::denied, "the step's credential was not signed by this cluster's controller");
     auto& credential = verified.credential;
     if (!credential.ParseFromString(outer.body()))

@@ -1,4 +1,5 @@
-// The credential that srun carries from the controller to the agents: signed with a key that only they two know.
+// The credential that srun carries from the controller to the agents: signed with its key, checked with the public
+// half.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 namespace spur::agent {
 
 struct CredentialCheck {
-    std::string_view key;             // from the controller's welcome; empty: not known yet
+    const v1::StepKeys& keys;         // that the controller says to trust; none: not known yet
     std::string_view node;            // this one
     std::uint32_t caller{};           // who presents it, as the auth plugin says
     std::optional<std::int64_t> now;  // nullopt: its age does not matter
@@ -25,7 +26,8 @@ struct VerifiedCredential {
     int node{};
 };
 
-// HMAC-SHA-256 over the body. Refuses what is unsigned, altered, expired, for another node, or somebody else's.
+// Refuses what is unsigned, altered, expired, for another node, or somebody else's. ErrorCode::unavailable: the key it
+// is signed with is not known here, or not yet.
 Result<VerifiedCredential> verify_credential(std::string_view bytes, const CredentialCheck& check);
 
 }  // namespace spur::agent

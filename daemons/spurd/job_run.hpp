@@ -74,6 +74,7 @@ struct JobRun {
     bool prolog_failed{false};
     bool epilog_done{false};
     std::string epilog_error;                         // what went wrong with it
+    std::optional<v1::StepReport> batch_end;          // as it was reported
     bool unknown_to_controller{false};                // end it and tell nobody
     std::uint64_t done_report{0}, failure_report{0};  // not acknowledged yet; 0: none
 

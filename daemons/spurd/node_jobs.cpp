@@ -74,32 +74,69 @@ std::size_t NodeJobs::step_count() const {
 
 std::vector<v1::HeldStep> NodeJobs::held() const {
     std::vector<v1::HeldStep> held;
-    const auto add = [&](const JobKey& key, std::uint32_t step) {
+    const auto add = [&](const JobRun& job, std::uint32_t step) {
         auto& entry = held.emplace_back();
-        entry.set_job_id(key.first);
-        entry.set_attempt(key.second);
+        entry.set_job_id(job.key.first);
+        entry.set_attempt(job.key.second);
         entry.set_step_id(step);
+        entry.set_start_time(job.launch.job().start_time());
     };
     for (const auto& [key, job] : jobs_) {
         if (job.unknown_to_controller) continue;
-        add(key, step::extern_step);  // the job itself
-        if (job.batch) add(key, step::batch_step);
+        add(job, step::extern_step);  // the job itself
+        if (job.batch) add(job, step::batch_step);
         for (const auto& [id, step] : job.steps)
-            if (!step.is_settled()) add(key, id);
+            if (!step.is_settled()) add(job, id);
     }
     return held;
 }
 
 // ---- starting ------------------------------------------------------------------------------------------------------
 
-bool NodeJobs::has_been_here(const JobKey& key) const { return std::ranges::find(recent_, key) != recent_.end(); }
+// A controller whose state was put back, or founded anew, gives numbers a second time: then what is here under this one
+// is another job, which has to leave first. True if there is such; `again` follows once it has gone.
+bool NodeJobs::is_in_the_way(const v1::JobLaunch& launch, std::function<void()> again) {
+    auto* const here = find(launch.job_id(), launch.attempt());
+    if (here == nullptr) return false;
+    const bool is_same = here->launch.job().start_time() == launch.job().start_time();
+    if (is_same && !here->unknown_to_controller) return false;
+    if (!here->unknown_to_controller) {
+        log::warning("{} is here from another state of the cluster; ending it for the one of that number now",
+                     name(here->key));
+        abandon(*here);
+    }
+    postponed_[here->key] = std::move(again);
+    return true;
+}
+
+// Whether the very same start of the job has been carried out here, and is over.
+const NodeJobs::Gone* NodeJobs::find_gone(const v1::JobLaunch& launch) const {
+    const JobKey key{launch.job_id(), launch.attempt()};
+    const auto gone = std::ranges::find_if(
+        recent_, [&](const Gone& job) { return job.key == key && job.start_time == launch.job().start_time(); });
+    return gone == recent_.end() ? nullptr : &*gone;
+}
+
+// A controller that orders again what is over has lost its end.
+void NodeJobs::tell_again(const Gone& job, const v1::JobLaunch& launch) {
+    log::warning("{} has been here and is over, and the controller does not know", name(job.key));
+    if (job.end) {
+        reports_.add(*job.end, {});
+    } else if (launch.job().spec().kind() != v1::JobSpec::BATCH) {
+        JobRun over;
+        over.key = job.key;
+        auto report = report_for(over, step::extern_step, v1::StepReport::LAUNCH_FAILED);
+        report.set_error("it has been on this node and was over; the controller's state is older than that");
+        reports_.add(std::move(report), {});
+    }
+}
 
 // A new job's record, or nullptr if it is here already or has been.
 Result<JobRun*> NodeJobs::admit(const v1::JobLaunch& launch) {
     const JobKey key{launch.job_id(), launch.attempt()};
     if (jobs_.contains(key)) return nullptr;
-    if (has_been_here(key)) {
-        log::debug("{} has been here and is over; the order to start it is late", name(key));
+    if (const auto* gone = find_gone(launch)) {
+        tell_again(*gone, launch);
         return nullptr;
     }
     for (auto& [other, job] : jobs_)
@@ -123,6 +160,7 @@ Result<JobRun*> NodeJobs::admit(const v1::JobLaunch& launch) {
 }
 
 void NodeJobs::launch(const v1::LaunchBatch& order) {
+    if (is_in_the_way(order.job(), [this, order] { launch(order); })) return;
     const auto admitted = admit(order.job());
     auto* const job = find(order.job().job_id(), order.job().attempt());
     if (!admitted) return report_failure(*job, v1::StepReport::LAUNCH_FAILED, admitted.error().text);
@@ -143,6 +181,7 @@ void NodeJobs::launch(const v1::LaunchBatch& order) {
 }
 
 void NodeJobs::start(const v1::StartJob& order) {
+    if (is_in_the_way(order.job(), [this, order] { start(order); })) return;
     const auto admitted = admit(order.job());
     if (!admitted)
         return report_failure(*find(order.job().job_id(), order.job().attempt()), v1::StepReport::LAUNCH_FAILED,
@@ -209,7 +248,8 @@ void NodeJobs::report_failure(JobRun& job, v1::StepReport::Kind kind, const std:
 
 void NodeJobs::end(const v1::EndJob& order) {
     auto* const job = find(order.job_id(), order.attempt());
-    if (job == nullptr) {  // over, or never begun: nothing of it is here
+    if (job == nullptr || job->unknown_to_controller) {  // over, or never begun: nothing of it is here
+        postponed_.erase({order.job_id(), order.attempt()});
         JobRun gone;
         gone.key = {order.job_id(), order.attempt()};
         reports_.add(report_for(gone, step::extern_step, v1::StepReport::EPILOG_DONE), {});
@@ -287,11 +327,23 @@ void NodeJobs::settle(JobRun& job) {
 
 void NodeJobs::remove(const JobKey& key) {
     store_.remove(store_.directory(key.first, key.second));
-    if (const auto found = jobs_.find(key); found != jobs_.end())
-        for (auto& [id, step] : found->second.steps) loop_.cancel(step.watchdog);
-    jobs_.erase(key);
-    recent_.push_back(key);
+    auto job = jobs_.extract(key);
+    for (auto& [id, step] : job.mapped().steps) loop_.cancel(step.watchdog);
+    if (!job.mapped().unknown_to_controller)
+        recent_.push_back({key, job.mapped().launch.job().start_time(), job.mapped().batch_end});
     if (recent_.size() > recent_jobs) recent_.pop_front();
+    if (const auto next = postponed_.extract(key)) loop_.post(next.mapped());
+}
+
+// The controller does not know it: it ends, and nobody hears of that.
+void NodeJobs::abandon(JobRun& job) {
+    job.unknown_to_controller = true;
+    job.ending.emplace();
+    job.batch.reset();
+    for (auto& [id, step] : job.steps) reports_.withdraw(std::exchange(step.finished_report, 0));
+    end_steps(job);
+    check_end(job);
+    if (job.phase == JobRun::Phase::done) settle(job);
 }
 
 void NodeJobs::drop(const google::protobuf::RepeatedPtrField<v1::HeldStep>& unknown) {
@@ -300,13 +352,7 @@ void NodeJobs::drop(const google::protobuf::RepeatedPtrField<v1::HeldStep>& unkn
         if (job == nullptr || job->unknown_to_controller) continue;
         if (held.step_id() == step::extern_step) {
             log::warning("{} is not the controller's any more; ending it", name(job->key));
-            job->unknown_to_controller = true;
-            job->ending.emplace();
-            job->batch.reset();
-            for (auto& [id, step] : job->steps) reports_.withdraw(std::exchange(step.finished_report, 0));
-            end_steps(*job);
-            check_end(*job);
-            if (job->phase == JobRun::Phase::done) settle(*job);
+            abandon(*job);
         } else if (const auto step = job->steps.find(held.step_id()); step != job->steps.end()) {
             log::warning("step {}.{} is not the controller's any more; ending it", held.job_id(),
                          step::step_name(held.step_id()));

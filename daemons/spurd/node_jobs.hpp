@@ -30,6 +30,7 @@ public:
 
     void adopt();  // what an earlier spurd left; once, before the first session
     [[nodiscard]] std::vector<v1::HeldStep> held() const;
+    void forget_gone() { recent_.clear(); }  // their numbers mean other jobs from now on
     void drop(const google::protobuf::RepeatedPtrField<v1::HeldStep>& unknown);
 
     // the controller's orders
@@ -69,7 +70,14 @@ public:
 private:
     // jobs
     JobRun* find(std::uint32_t job, std::uint32_t attempt);
-    [[nodiscard]] bool has_been_here(const JobKey& key) const;
+    bool is_in_the_way(const v1::JobLaunch& launch, std::function<void()> again);
+    struct Gone {
+        JobKey key;
+        std::int64_t start_time{};
+        std::optional<v1::StepReport> end;  // of its batch script
+    };
+    [[nodiscard]] const Gone* find_gone(const v1::JobLaunch& launch) const;
+    void tell_again(const Gone& job, const v1::JobLaunch& launch);
     Result<JobRun*> admit(const v1::JobLaunch& launch);
     void begin(JobRun& job);
     void prolog_ended(const JobKey& key, const std::string& error);
@@ -80,6 +88,7 @@ private:
     void epilog_ended(const JobKey& key, const std::string& error);
     void report_done(JobRun& job);
     void settle(JobRun& job);
+    void abandon(JobRun& job);
     void remove(const JobKey& key);
     [[nodiscard]] Variables script_variables(const JobRun& job, const char* context) const;
 
@@ -113,7 +122,8 @@ private:
     Reports& reports_;
     StrayKiller kill_strays_;
     std::map<JobKey, JobRun> jobs_;
-    std::deque<JobKey> recent_;                                            // gone, in case an old order comes late
+    std::deque<Gone> recent_;                            // in case an old order comes late
+    std::map<JobKey, std::function<void()>> postponed_;  // orders for a job whose number another still uses
     std::map<JobKey, std::vector<std::shared_ptr<StepRequest>>> awaited_;  // steps whose job is not known yet
 };
 

@@ -66,7 +66,7 @@ void NodeJobs::start_batch(JobRun& job) {
 void NodeJobs::run_step(StepRequest request) {
     const JobKey key{request.credential.job().job_id(), request.credential.job().attempt()};
     auto* const job = find(key.first, key.second);
-    if (job == nullptr && has_been_here(key))
+    if (job == nullptr && find_gone(request.credential.job()) != nullptr)
         return request.client->failed(fmt::format("job {} is over on node {}", key.first, setup_.facts.node));
     if (job == nullptr) {
         const auto late = std::make_shared<StepRequest>(std::move(request));
@@ -231,6 +231,7 @@ void NodeJobs::step_ended(JobRun& job, StepRun& step, const step::StepResult& re
             report.set_node_done(true);
             job.phase = JobRun::Phase::done;
         }
+        if (step.step == step::batch_step) job.batch_end = report;
         step.finished_report = reports_.add(std::move(report), [this, key = job.key, id = step.step] {
             auto* const heard = find(key.first, key.second);
             if (heard == nullptr || !heard->steps.contains(id)) return;

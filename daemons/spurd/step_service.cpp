@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/quote.hpp"
-#include "daemons/spurd/credential.hpp"
 #include "spur/v1/agent.pb.h"
 
 namespace spur::agent {
@@ -15,6 +14,7 @@ namespace {
 constexpr std::size_t most_queued_output = 4U << 20;
 constexpr std::uint64_t most_waiting_input = 1U << 20;
 constexpr auto join_patience = std::chrono::seconds{10};  // an agent that has just been restarted takes steps soon
+constexpr auto key_patience = std::chrono::seconds{3};    // and hears soon of a key that is new
 constexpr auto join_poll = std::chrono::milliseconds{20};
 
 NodeJobs::StepId step_of(const v1::StepCredential& credential) {
@@ -170,47 +170,50 @@ void StepService::open(wire::Session session) {
     });
 }
 
-// Calls `then` once the agent knows whose signature to trust, or is done with waiting for that.
-void StepService::when_joined(const std::shared_ptr<Client>& client, std::chrono::steady_clock::time_point until,
-                              std::function<void(const std::string& key)> then) {
+// Calls `then` once the signature is known to be good. A controller that has just begun to lead signs with a key that
+// this agent may be about to hear of.
+void StepService::when_verified(const std::shared_ptr<Client>& client, const std::string& credential,
+                                std::optional<std::int64_t> now, std::chrono::steady_clock::time_point until,
+                                std::function<void(VerifiedCredential)> then) {
     if (client->over) return;  // srun did not wait
-    const auto key = facts_.verify_key();
-    if (!key.empty() || std::chrono::steady_clock::now() >= until) return then(key);
-    loop_.after(join_poll, [this, client, until, then = std::move(then)] { when_joined(client, until, then); });
+    const auto keys = facts_.keys();
+    auto verified = verify_credential(
+        credential, {.keys = keys, .node = facts_.node, .caller = client->session.caller().uid, .now = now});
+    if (verified) return then(*std::move(verified));
+    const auto limit = keys.keys().empty() ? until : until - join_patience + key_patience;
+    if (verified.error().code != ErrorCode::unavailable || std::chrono::steady_clock::now() >= limit)
+        return client->failed(verified.error().text);
+    loop_.after(join_poll, [this, client, credential, now, until, then = std::move(then)] {
+        when_verified(client, credential, now, until, then);
+    });
 }
 
 void StepService::launch(const std::shared_ptr<Client>& client, const v1::StepLaunch& launch,
                          std::chrono::steady_clock::time_point until) {
-    when_joined(client, until, [this, client, launch](const std::string& key) {
-        auto verified = verify_credential(
-            launch.credential(),
-            {.key = key, .node = facts_.node, .caller = client->session.caller().uid, .now = std::time(nullptr)});
-        if (!verified) return client->failed(verified.error().text);
-        if (!launch.node().empty() && launch.node() != facts_.node)
-            return client->failed(fmt::format("this is node {}, not {}", facts_.node, quote(launch.node())));
-        client->launched = true;
-        client->keep = launch.keep_on_disconnect();
-        client->step = step_of(verified->credential);
-        jobs_.run_step({.credential = std::move(verified->credential),
-                        .launch = launch,
-                        .node = verified->node,
-                        .launcher_address = client->session.peer().address,
-                        .client = client});
-    });
+    when_verified(
+        client, launch.credential(), std::time(nullptr), until, [this, client, launch](VerifiedCredential verified) {
+            if (!launch.node().empty() && launch.node() != facts_.node)
+                return client->failed(fmt::format("this is node {}, not {}", facts_.node, quote(launch.node())));
+            client->launched = true;
+            client->keep = launch.keep_on_disconnect();
+            client->step = step_of(verified.credential);
+            jobs_.run_step({.credential = std::move(verified.credential),
+                            .launch = launch,
+                            .node = verified.node,
+                            .launcher_address = client->session.peer().address,
+                            .client = client});
+        });
 }
 
 // The credential says whose step it is; how old it is does not matter, it starts nothing.
 void StepService::attach(const std::shared_ptr<Client>& client, const v1::StepAttach& attach,
                          std::chrono::steady_clock::time_point until) {
-    when_joined(client, until, [this, client, attach](const std::string& key) {
-        const auto verified = verify_credential(
-            attach.credential(),
-            {.key = key, .node = facts_.node, .caller = client->session.caller().uid, .now = std::nullopt});
-        if (!verified) return client->failed(verified.error().text);
-        client->launched = true;
-        client->step = step_of(verified->credential);
-        jobs_.attach_client(client->step, attach.received(), client);
-    });
+    when_verified(client, attach.credential(), std::nullopt, until,
+                  [this, client, received = attach.received()](const VerifiedCredential& verified) {
+                      client->launched = true;
+                      client->step = step_of(verified.credential);
+                      jobs_.attach_client(client->step, received, client);
+                  });
 }
 
 }  // namespace spur::agent

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "daemons/common/wire/server.hpp"
+#include "daemons/spurd/credential.hpp"
 #include "daemons/spurd/loop.hpp"
 #include "daemons/common/log/throttle.hpp"
 #include "daemons/spurd/node_jobs.hpp"
@@ -17,8 +18,8 @@ class StepService {
 public:
     struct Facts {
         std::string node;
-        std::function<std::string()> verify_key;  // [loop]
-        std::function<std::string()> status;      // [loop]
+        std::function<v1::StepKeys()> keys;   // [loop] whose signatures to trust
+        std::function<std::string()> status;  // [loop]
     };
     StepService(Loop& loop, NodeJobs& jobs, Facts facts);
     void serve(wire::RpcServer& server);  // registers the handlers
@@ -26,13 +27,14 @@ public:
 private:
     class Client;
     void open(wire::Session session);
-    // Both wait until `until` for the agent to join: only then it knows whose signature to trust.
+    // Both wait until `until` for the controller to say whose signature to trust.
     void launch(const std::shared_ptr<Client>& client, const v1::StepLaunch& launch,
                 std::chrono::steady_clock::time_point until);
     void attach(const std::shared_ptr<Client>& client, const v1::StepAttach& attach,
                 std::chrono::steady_clock::time_point until);
-    void when_joined(const std::shared_ptr<Client>& client, std::chrono::steady_clock::time_point until,
-                     std::function<void(const std::string& key)> then);
+    void when_verified(const std::shared_ptr<Client>& client, const std::string& credential,
+                       std::optional<std::int64_t> now, std::chrono::steady_clock::time_point until,
+                       std::function<void(VerifiedCredential)> then);
 
     Loop& loop_;
     NodeJobs& jobs_;

@@ -34,7 +34,8 @@ void FakeController::receive(const wire::Session& session, const std::string& by
         registrations_.push_back(message.register_());
         auto& welcome = *reply.mutable_welcome();
         welcome.set_heartbeat_s(1);
-        welcome.set_verify_key(verify_key);
+        *welcome.mutable_now() = now;
+        welcome.mutable_keys()->add_keys(key.public_key());
         *welcome.mutable_policy() = policy;
         for (const auto& held : unknown) *welcome.add_unknown() = held;
     }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "daemons/common/sign/signing_key.hpp"
 #include "daemons/common/wire/auth.hpp"
 #include "daemons/common/wire/server.hpp"
 #include "spur/v1/controller.pb.h"
@@ -30,8 +31,9 @@ public:
 
     // What a joining agent is told; set before it joins.
     v1::AgentPolicy policy;
-    std::string verify_key{"the key of this test"};
+    sign::SigningKey key{*sign::SigningKey::make()};  // of steps
     std::vector<v1::HeldStep> unknown;
+    v1::SeenHistory now;
     bool acknowledges{true};
     std::optional<std::string> leader;  // turn agents away to there
 

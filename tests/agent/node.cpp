@@ -230,16 +230,17 @@ v1::StepCredential Node::credential(std::uint32_t job, std::uint32_t step, std::
     return credential;
 }
 
-std::string Node::sign(const v1::StepCredential& credential, const std::string& key) const {
+std::string Node::sign(const v1::StepCredential& credential, const sign::SigningKey& key) const {
     v1::SignedCredential outer;
     outer.set_body(credential.SerializeAsString());
-    outer.set_signature(std::string{as_bytes(hmac_sha256(key, outer.body()))});
+    outer.set_key(key.public_key());
+    outer.set_signature(*key.sign(outer.body()));
     return outer.SerializeAsString();
 }
 
 v1::StepLaunch Node::step_launch(const v1::StepCredential& credential, std::vector<std::string> argv) const {
     v1::StepLaunch launch;
-    launch.set_credential(sign(credential, controller.verify_key));
+    launch.set_credential(sign(credential, controller.key));
     launch.set_node("n1");
     for (auto& word : argv) launch.add_argv(std::move(word));
     launch.add_environment("PATH=/usr/bin:/bin");

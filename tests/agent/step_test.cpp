@@ -159,7 +159,12 @@ TEST_F(AgentStep, WhatTasksLeaveBehindIsKilledAndDoesNotHoldTheStepUp) {
 TEST_F(AgentStep, ForgedAlteredExpiredAndForeignCredentialsAreRefused) {
     const auto good = credential(1, 0, 1);
     auto forged = step_launch(good, {"touch", "ran"});
-    forged.set_credential(sign(good, "another key"));
+    forged.set_credential(sign(good, *spur::sign::SigningKey::make()));
+    EXPECT_EQ(run_step(forged).failure, "the step's credential was not signed by this cluster's controller");
+    v1::SignedCredential claimed;
+    ASSERT_TRUE(claimed.ParseFromString(forged.credential()));
+    claimed.set_key(controller.key.public_key());
+    forged.set_credential(claimed.SerializeAsString());
     EXPECT_EQ(run_step(forged).failure, "the step's credential was not signed by this cluster's controller");
 
     auto altered = step_launch(good, {"touch", "ran"});

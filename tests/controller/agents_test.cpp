@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tests/support/engine_rig.hpp"
 #include "tests/support/fake_agent.hpp"
@@ -18,7 +19,7 @@ class AgentsTest : public ::testing::Test {
 protected:
     static std::string beginning() {
         ClusterBuilder builder;
-        builder.nodes("n1", testing::cpus(8)).pending("a").pending("b");
+        builder.nodes("n[1-2]", testing::cpus(8)).pending("a").pending("b").pending("c", node_count(2));
         builder.cluster();
         return snapshot_of(builder.cluster());
     }
@@ -70,7 +71,7 @@ protected:
     std::shared_ptr<FakeDirectory> directory = std::make_shared<FakeDirectory>();
     EngineRig rig;
     Users users{directory, {.answer = 20ms, .again = 10ms}};
-    Agents agents{*rig.engine, users, AgentConfig{}, "test", std::string(32, 'k'), [this](std::string line) {
+    Agents agents{*rig.engine, users, AgentConfig{}, "test", [this](std::string line) {
                       const std::lock_guard lock{mutex};
                       lines.push_back(std::move(line));
                   }};
@@ -110,6 +111,270 @@ TEST_F(AgentsTest, AJobWhoseOwnerHasGoneIsNotLaunched) {
     rig.look([](const Cluster& cluster) {
         EXPECT_NE(cluster.find_job(JobId{1})->reason_text.view().find("does not know uid 1000"), std::string::npos);
     });
+}
+
+// ---- sessions ------------------------------------------------------------------------------------------------------
+
+TEST_F(AgentsTest, ASessionThatClosesBeforeItsRegistrationIsCommittedIsNotInstalled) {
+    FakeAgent agent{agents, "n1"};
+    rig.log->hold();
+    agent.join();
+    rig.settle();
+    agent.hang_up();
+    rig.log->release();
+    rig.settle();
+    EXPECT_EQ(agents.connected(), 0U);
+    rig.look([](const Cluster& cluster) {
+        EXPECT_TRUE(cluster.find_node("n1")->flags & node_flag::no_respond)
+            << "the node must not look as if it were up";
+    });
+    FakeAgent next{agents, "n1"};
+    next.join();
+    await(next, Message::kWelcome);
+    start_job(1);
+    EXPECT_EQ(await(next, Message::kLaunch).launch().job().job_id(), 1U);
+}
+
+TEST_F(AgentsTest, TheNextSessionOfAnAgentTakesOverFromItsLast) {
+    FakeAgent first{agents, "n1"}, second{agents, "n1"};
+    first.join();
+    await(first, Message::kWelcome);
+    second.join();
+    await(second, Message::kWelcome);
+    EXPECT_FALSE(first.is_open());
+    EXPECT_TRUE(second.is_open());
+}
+
+TEST_F(AgentsTest, OfTwoAgentsWithOneNameTheSecondIsTurnedAwayAndTheLogSaysSoOnce) {
+    FakeAgent first{agents, "n1", {"10.0.0.1:40000", "", {}}};
+    first.join();
+    await(first, Message::kWelcome);
+    for (int i = 0; i < 5; ++i) {
+        FakeAgent second{agents, "n1", {"10.0.0.2:40001", "", {}}};
+        second.id = "agent-2";
+        second.join();
+        const auto why = await(second, Message::kRefused).refused().why();
+        EXPECT_NE(why.find("the one at 10.0.0.1:40000 has the session, the one at 10.0.0.2:40001 is turned away"),
+                  std::string::npos)
+            << why;
+        EXPECT_FALSE(second.is_open());
+        rig.settle();
+    }
+    EXPECT_TRUE(first.is_open());
+    EXPECT_EQ(agents.connected(), 1U);
+    const std::lock_guard lock{mutex};
+    EXPECT_EQ(std::ranges::count_if(lines, [](const auto& line) { return line.find("two agents") != line.npos; }), 1);
+}
+
+TEST_F(AgentsTest, AnAgentThatDoesNotAnswerGivesItsNameToTheNext) {
+    FakeAgent first{agents, "n1"};
+    first.join();
+    await(first, Message::kWelcome);
+    const auto give_up = std::chrono::steady_clock::now() + 30s;
+    bool joined = false;
+    while (!joined && std::chrono::steady_clock::now() < give_up) {
+        FakeAgent second{agents, "n1"};
+        second.id = "agent-2";
+        second.join();
+        rig.settle();
+        for (const auto& message : second.take()) joined = joined || message.has_welcome();
+        std::this_thread::sleep_for(50ms);
+    }
+    EXPECT_TRUE(joined) << "it was asked whether it lives, and said nothing";
+    EXPECT_FALSE(first.is_open());
+}
+
+TEST_F(AgentsTest, ACertificateSpeaksForTheNodeItIsMadeOutTo) {
+    const auto verdict = [&](std::vector<std::string> names) {
+        FakeAgent agent{agents, "n1", {"10.0.0.1:40000", names.front(), names}};
+        agent.join();
+        rig.settle();
+        for (const auto& message : agent.take())
+            if (message.has_welcome()) return std::string{"welcome"};
+        return agent.is_open() ? std::string{"nothing"} : std::string{"refused"};
+    };
+    EXPECT_EQ(verdict({"n1"}), "welcome");
+    EXPECT_EQ(verdict({"N1.cluster.example"}), "welcome");
+    EXPECT_EQ(verdict({"daemon", "n1"}), "welcome");
+    EXPECT_EQ(verdict({"n2"}), "refused");
+    EXPECT_EQ(verdict({"n11"}), "refused");
+    EXPECT_EQ(verdict({std::string{"n1\0.evil.example", 16}}), "refused");
+    EXPECT_TRUE(has_line("its certificate is made out to n2, and node n1 wants one of n1, n1.*"));
+    AgentConfig config;
+    config.certificate_names = {"%n", "node-*"};
+    agents.reconfigure(config);
+    EXPECT_EQ(verdict({"node-17"}), "welcome");
+    EXPECT_EQ(verdict({"mode-17"}), "refused");
+}
+
+// ---- histories -----------------------------------------------------------------------------------------------------
+
+TEST_F(AgentsTest, AnAgentThatHasSeenALaterStateIsToldAndTheLogSaysSo) {
+    ASSERT_TRUE(rig.propose(BeginEra{"history", 7}));
+    FakeAgent agent{agents, "n1"};
+    agent.join();
+    const auto welcome = await(agent, Message::kWelcome).welcome();
+    EXPECT_EQ(welcome.standing(), v1::SAME_HISTORY);
+    EXPECT_EQ(welcome.now().history(), "history");
+    EXPECT_EQ(welcome.now().mark(), 7U);
+    agent.hang_up();
+
+    FakeAgent later{agents, "n1"};
+    later.seen = welcome.now();
+    later.seen.set_version(welcome.now().version() + 1000);
+    later.seen.set_job_id(77);
+    later.join();
+    EXPECT_EQ(await(later, Message::kWelcome).welcome().standing(), v1::OLDER_STATE);
+    EXPECT_TRUE(has_line("n1: its agent has seen a later state than this one: an older copy was put back"));
+    rig.look([](const Cluster& cluster) { EXPECT_EQ(cluster.next_job_id(), JobId{78}); });
+    later.hang_up();
+
+    FakeAgent other{agents, "n1"};
+    other.seen.set_history("another");
+    other.join();
+    EXPECT_EQ(await(other, Message::kWelcome).welcome().standing(), v1::OTHER_HISTORY);
+    EXPECT_TRUE(has_line("another history of this cluster"));
+}
+
+TEST_F(AgentsTest, AgentsHearOfKeysWhenTheyJoinAndWhenThereIsANewOne) {
+    const std::string one(32, '1'), two(32, '2');
+    ASSERT_TRUE(rig.propose(TrustStepKey{one}));
+    FakeAgent agent{agents, "n1"};
+    agent.join();
+    const auto welcome = await(agent, Message::kWelcome).welcome();
+    ASSERT_EQ(welcome.keys().keys_size(), 1);
+    EXPECT_EQ(welcome.keys().keys(0), one);
+    ASSERT_TRUE(rig.propose(TrustStepKey{two}));
+    const auto keys = await(agent, Message::kKeys).keys();
+    ASSERT_EQ(keys.keys_size(), 2);
+    EXPECT_EQ(keys.keys(1), two);
+}
+
+// ---- reports -------------------------------------------------------------------------------------------------------
+
+class StepReports : public AgentsTest {
+protected:
+    // A step of job 3 on both nodes.
+    StepReports() {
+        for (auto* agent : {&one, &two}) {
+            agent->join();
+            await(*agent, Message::kWelcome);
+        }
+        Placement place;
+        CreateStep step{.job = JobId{3}, .attempt = 1, .name = "step", .tasks = 2, .actor = Actor::root()};
+        rig.look([&](const Cluster& cluster) {
+            place = {.job = JobId{3}, .partition = cluster.find_job(JobId{3})->spec->partitions.front()};
+            for (const auto* name : {"n1", "n2"}) {
+                NodeShare share{.node = cluster.find_node(name)->id, .cpus = 1};
+                share.cores.add(0);
+                place.shares.push_back(share);
+            }
+        });
+        must(rig.propose(StartJob{{place}}));
+        step.shares = place.shares;
+        step.task_ids = {{0}, {1}};
+        must(rig.propose(std::move(step)));
+        rig.settle();
+        for (auto* agent : {&one, &two}) agent->take();
+    }
+    static void must(const Result<Events>& result) {
+        if (!result) throw std::runtime_error{result.error().text};
+    }
+    void report_end(FakeAgent& agent) {
+        v1::StepReport report;
+        report.set_job_id(3);
+        report.set_attempt(1);
+        report.set_step_id(0);
+        report.set_kind(v1::StepReport::FINISHED);
+        agent.report(report);
+        rig.settle();
+    }
+    static int acks(FakeAgent& agent) {
+        int count = 0;
+        for (const auto& message : agent.take()) count += message.has_ack() ? 1 : 0;
+        return count;
+    }
+    bool is_over() {
+        bool over = false;
+        rig.look([&](const Cluster& cluster) { over = cluster.find_step({JobId{3}, StepId{0}})->is_over(); });
+        return over;
+    }
+    FakeAgent one{agents, "n1"}, two{agents, "n2"};
+};
+
+TEST_F(StepReports, TheEndOfAStepIsAcknowledgedToAllItsNodesOnceItIsCommitted) {
+    report_end(one);
+    EXPECT_EQ(acks(one), 0) << "a leader that comes now would never hear of it";
+    rig.log->hold();
+    report_end(two);
+    EXPECT_EQ(acks(two), 0);
+    rig.log->release();
+    rig.settle();
+    EXPECT_TRUE(is_over());
+    EXPECT_EQ(acks(one), 1);
+    EXPECT_EQ(acks(two), 1);
+    report_end(one);
+    EXPECT_EQ(acks(one), 1) << "of something that is over";
+}
+
+TEST_F(StepReports, AnEndThatCouldNotBeProposedIsNotAcknowledgedAndMayBeSaidAgain) {
+    report_end(one);
+    rig.log->refuse(Error{ErrorCode::unavailable, "no leader"});
+    report_end(two);
+    EXPECT_EQ(acks(one) + acks(two), 0);
+    EXPECT_FALSE(is_over());
+    rig.log->refuse(std::nullopt);
+    report_end(two);
+    EXPECT_TRUE(is_over());
+    EXPECT_EQ(acks(one), 1);
+    EXPECT_EQ(acks(two), 1);
+}
+
+// ---- launches ------------------------------------------------------------------------------------------------------
+
+class FatJobs : public AgentsTest {
+protected:
+    // Submits a job whose script has so many bytes.
+    std::uint32_t submit(std::size_t bytes) {
+        JobSpec spec;
+        rig.look([&](const Cluster& cluster) { spec = *cluster.find_job(JobId{1})->spec; });
+        spec.script = std::string(bytes, '#');
+        const auto queued = rig.propose(SubmitJob{{spec}, Actor::root(), {}});
+        if (!queued) throw std::runtime_error{queued.error().text};
+        for (const auto& event : *queued)
+            if (const auto* job = std::get_if<JobQueued>(&event)) return job->job.value;
+        return 0;
+    }
+};
+
+TEST_F(FatJobs, LaunchesWaitForAnAgentThatReadsSlowly) {
+    FakeAgent agent{agents, "n1"};
+    agent.join();
+    await(agent, Message::kWelcome);
+    for (int i = 0; i < 8; ++i) start_job(submit(3U << 20));
+    rig.settle();
+    EXPECT_LT(agent.unread(), 8U << 20) << "24 MiB are not pushed into a session at once";
+    EXPECT_TRUE(agent.is_open());
+    std::set<std::uint32_t> launched;
+    while (launched.size() < 8) {
+        for (const auto& message : agent.take())
+            if (message.has_launch()) launched.insert(message.launch().job().job_id());
+        rig.settle();
+    }
+}
+
+TEST_F(FatJobs, AJobThatCannotBeSentIsHeldAndTheSessionLives) {
+    FakeAgent agent{agents, "n1"};
+    agent.join();
+    await(agent, Message::kWelcome);
+    const auto fat = submit(40U << 20);
+    start_job(fat);
+    EXPECT_EQ(await(agent, Message::kEnd).end().job_id(), fat);
+    EXPECT_TRUE(agent.is_open());
+    EXPECT_TRUE(has_line("cannot be launched: its launch has"));
+    EXPECT_NE(state_of(fat), JobState::running);
+    start_job(1);
+    EXPECT_EQ(await(agent, Message::kLaunch).launch().job().job_id(), 1U);
 }
 
 }  // namespace

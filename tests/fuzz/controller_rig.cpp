@@ -80,7 +80,7 @@ ServiceHooks hooks(PriorityBook& priorities) {
     hooks.log = [](const std::string&) {};
     hooks.priorities = [&priorities]() -> const PriorityBook& { return priorities; };
     hooks.priority_option = [](std::string_view) { return std::string{}; };
-    hooks.credential_key = std::string(32, 'k');
+    hooks.sign_step = [](std::string body) -> Result<std::string> { return body; };
     hooks.hostname = "here";
     hooks.listen_host = "127.0.0.1";
     hooks.listen_port = 6817;
@@ -169,7 +169,7 @@ ControllerRig::ControllerRig()
       log_{new KeptLog{first_state()}},
       engine_{std::unique_ptr<CommandLog>{log_}, [] { return present; }, [](const std::string&) {}},
       users_{directory()},
-      agents_{engine_, users_, {}, "test", std::string(32, 'k'), [](const std::string&) {}},
+      agents_{engine_, users_, {}, "test", [](const std::string&) {}},
       authority_{AuthConfig{}, users_},
       watchers_{engine_, users_},
       what_if_{[]() -> Result<PolicyPlugins> { return fail(ErrorCode::unavailable, "there are no plugins here"); }},

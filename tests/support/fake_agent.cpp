@@ -2,11 +2,11 @@
 
 namespace spur::testing {
 
-FakeAgent::FakeAgent(ctld::Agents& agents, std::string node)
+FakeAgent::FakeAgent(ctld::Agents& agents, std::string node, wire::Peer peer)
     : node_{std::move(node)}, inbox_{*wire::Inbox::make()}, state_{std::make_shared<wire::SessionState>()} {
     state_->route = {inbox_, 1, 1};
     state_->method = "/spur.v1.Controller/AgentSession";
-    state_->peer = std::make_shared<wire::Peer>("127.0.0.1:40000", "");
+    state_->peer = std::make_shared<wire::Peer>(std::move(peer));
     state_->caller = {.uid = 0, .gid = 0, .name = "root"};
     state_->max_queue = 64U << 20;
     agents.open(wire::Session{state_});
@@ -26,6 +26,8 @@ v1::Register FakeAgent::registration() const {
     found.set_threads_per_core(1);
     found.set_memory_mib(1 << 20);
     hello.set_boot_id("boot-1");
+    hello.set_agent_id(id);
+    *hello.mutable_seen() = seen;
     hello.set_serve_addr("127.0.0.1:6818");
     return hello;
 }
@@ -54,8 +56,12 @@ std::vector<v1::ControllerMessage> FakeAgent::take() {
     std::vector<wire::Order> orders;
     inbox_->take(orders);
     std::vector<v1::ControllerMessage> messages;
-    for (const auto& order : orders)
-        if (order.kind == wire::Order::Kind::send) messages.emplace_back().ParseFromString(order.bytes);
+    for (const auto& order : orders) {
+        if (order.kind != wire::Order::Kind::send) continue;
+        messages.emplace_back().ParseFromString(order.bytes);
+        state_->queued -= order.bytes.size() + 5;
+    }
+    if (!messages.empty() && state_->queued == 0 && state_->on_drained) state_->on_drained();
     return messages;
 }
 

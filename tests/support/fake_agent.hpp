@@ -13,7 +13,7 @@ namespace spur::testing {
 
 class FakeAgent {
 public:
-    explicit FakeAgent(ctld::Agents& agents, std::string node);
+    explicit FakeAgent(ctld::Agents& agents, std::string node, wire::Peer peer = {"127.0.0.1:40000", "", {}});
     ~FakeAgent() { hang_up(); }
     FakeAgent(const FakeAgent&) = delete;
     FakeAgent& operator=(const FakeAgent&) = delete;
@@ -24,9 +24,13 @@ public:
     void join(const v1::Register& hello);
     void report(v1::StepReport report);  // with the next number
     void hang_up();
-    // What came since the last time.
+    // What came since the last time. It counts as read.
     std::vector<v1::ControllerMessage> take();
     bool is_open() const { return !state_->closed; }
+    std::size_t unread() const { return state_->queued; }
+
+    std::string id{"agent-1"};  // which of those that might use the name
+    v1::SeenHistory seen;
 
 private:
     std::string node_;

@@ -145,6 +145,33 @@ class StepsOutliveTheirAgent(unittest.TestCase):
             self.assertEqual(sorted(said.splitlines()[:2]), ["0: begun", "1: begun"], said)
             self.assertEqual(said.count("ended"), 2, said)
 
+    def cluster(self, controllers):
+        cluster = Cluster(nodes=2, controllers=controllers)
+        key = os.path.join(cluster.dir, "raft.key")
+        with open(key, "w") as file:
+            file.write(os.urandom(32).hex())
+        os.chmod(key, 0o600)
+        cluster.settings['plugin."state/raft"'] = f'key_file = "{key}"'
+        return cluster
+
+    def test_a_rolling_upgrade_ends_no_step(self):
+        """Controllers first, one after the other, then the agents: whoever signed the step's credential, it stays good."""
+        for controllers in (1, 3):
+            with self.subTest(controllers=controllers), self.cluster(controllers) as cluster:
+                step = self.srun(cluster, "-N2", "-l", "sh", "-c", WAIT_FOR_GO)
+                self.assertEqual(sorted(step.stdout.readline() for _ in range(2)), ["0: begun\n", "1: begun\n"])
+                for controller in cluster.controllers:
+                    controller.stop()
+                    controller.start()
+                    eventually(controller.is_serving, "the controller is back")
+                eventually(lambda: cluster.run("squeue", "-h").returncode == 0, "somebody leads")
+                for agent in cluster.agents.values():
+                    self.restart(agent, gracefully=True)
+                    eventually(agent.has_joined, "the agent is back")
+                go(cluster)
+                said, complaints = step.communicate(timeout=60)
+                self.assertEqual((step.returncode, sorted(said.splitlines())), (9, ["0: ended", "1: ended"]), complaints)
+
     def test_a_job_can_be_cancelled_before_its_srun_is_back(self):
         with Cluster(nodes=1) as cluster:
             job = cluster.submit("--wrap", "srun sh -c 'echo begun; sleep 600'")

@@ -37,7 +37,7 @@ class Tls(unittest.TestCase):
         cluster = Cluster(nodes=2)
         self.authority = Authority(cluster.dir, "authority")
         self.certificate, self.key = self.authority.issue("daemon")
-        cluster.settings["tls"] = f'certificate = "{self.certificate}"\nkey = "{self.key}"\nca = "{self.authority.certificate}"'
+        cluster.settings["tls"] = f'certificate = "{self.certificate}"\nkey = "{self.key}"\nca = "{self.authority.certificate}"\nagent_names = ["%n", "daemon"]'
         return cluster
 
     def other_config(self, cluster, name, **changes):
@@ -65,7 +65,19 @@ class Tls(unittest.TestCase):
             stranger = Authority(cluster.dir, "stranger")
             forged, forged_key = stranger.issue("forged")
             self.check_agent(cluster, "forged.conf", "unknown ca", certificate=(self.certificate, forged), key=(self.key, forged_key))
+            other, other_key = self.authority.issue("n1")
+            self.check_agent(cluster, "n1.conf", "its certificate is made out to n1, localhost, and node n2 wants one of n2, daemon",
+                             certificate=(self.certificate, other), key=(self.key, other_key))
+            self.check_own_certificate(cluster)
             self.assertEqual(len(cluster.ok("squeue", "-h").split()), 0, "nobody changed anything")
+
+    def check_own_certificate(self, cluster):
+        certificate, key = self.authority.issue("n2")
+        agent = cluster.agents["n2"]
+        agent.stop()
+        agent.config = self.other_config(cluster, "n2.conf", certificate=(self.certificate, certificate), key=(self.key, key))
+        agent.start()
+        eventually(agent.has_joined, "its certificate names its node")
 
     def check_plain_client(self, cluster):
         tls = f'[tls]\n{cluster.settings["tls"]}\n'

@@ -315,6 +315,9 @@ constexpr std::array tls_keys{
       [](In in, To to) { in.path(to.config.tls.key); }},
     K{"ca", "path", "", "the authority that signed the certificates of all daemons",
       [](In in, To to) { in.path(to.config.tls.ca); }},
+    K{"agent_names", "list of names", "[\"%n\", \"%n.*\"]",
+      "what the certificate of an agent may be made out to; %n is the name of its node, * is anything",
+      [](In in, To to) { in.words(to.config.agent.certificate_names); }},
 };
 
 constexpr std::array agent_keys{
@@ -336,6 +339,9 @@ constexpr std::array agent_keys{
       [](In in, To to) { in.seconds(to.config.agent.heartbeat_s); }},
     K{"timeout_secs", "duration", "300", "SlurmdTimeout: a node silent for so long is DOWN",
       [](In in, To to) { in.seconds(to.config.agent.timeout_s); }},
+    K{"step_key_secs", "duration", "2592000",
+      "a leader replaces the key that it signs steps with after so long; 0: never",
+      [](In in, To to) { in.seconds(to.config.agent.step_key_lifetime_s); }},
     K{"config_overrides", "yes or no", "false", "nodes are what [[nodes]] says, whatever hardware is found there",
       [](In in, To to) { in.yes_no(to.policies.config_overrides); }},
 };

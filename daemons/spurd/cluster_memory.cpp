@@ -1,0 +1,64 @@
+#include "daemons/spurd/cluster_memory.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include "daemons/common/log/log.hpp"
+
+namespace spur::agent {
+
+ClusterMemory::ClusterMemory(const std::string& state_dir) : file_{state_dir + "/cluster"} {
+    std::ifstream file{file_, std::ios::binary};
+    const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
+    if (!kept_.ParseFromString(bytes)) {
+        log::warning("{} cannot be read; this agent begins as a new one", file_);
+        kept_.Clear();
+    }
+    if (!kept_.agent_id().empty()) return;
+    std::random_device dice;
+    kept_.set_agent_id(fmt::format("{:08x}{:08x}", dice(), dice()));
+    store();
+}
+
+void ClusterMemory::join(const v1::SeenHistory& now, const v1::StepKeys& keys) {
+    const bool is_same = now.history() == kept_.seen().history();
+    const auto job = is_same ? kept_.seen().job_id() : 0;
+    *kept_.mutable_seen() = now;
+    kept_.mutable_seen()->set_job_id(job);
+    trust(keys);
+}
+
+void ClusterMemory::trust(const v1::StepKeys& keys) {
+    *kept_.mutable_keys() = keys;
+    store();
+}
+
+void ClusterMemory::see(std::uint64_t version, std::uint32_t job) {
+    auto& seen = *kept_.mutable_seen();
+    if (version <= seen.version() && job <= seen.job_id()) return;
+    seen.set_version(std::max(version, seen.version()));
+    seen.set_job_id(std::max(job, seen.job_id()));
+    store();
+}
+
+// Whole or not at all, against a death of this process; not synced, like all that spurd keeps.
+void ClusterMemory::store() const {
+    const auto beside = file_ + ".new";
+    const auto bytes = kept_.SerializeAsString();
+    const int fd = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const bool written = fd >= 0 && ::write(fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
+    const int error = errno;
+    if (fd >= 0) ::close(fd);
+    if (!written || std::rename(beside.c_str(), file_.c_str()) != 0)
+        log::warning("cannot write {}: {}", file_, std::strerror(written ? errno : error));
+}
+
+}  // namespace spur::agent

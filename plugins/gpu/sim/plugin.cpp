@@ -23,7 +23,8 @@ struct Instance {
                                             .links = list(config, "links"),
                                             .numa = list(config, "numa"),
                                             .near_cpus = list(config, "near_cpus"),
-                                            .failed = list(config, "failed")});
+                                            .failed = list(config, "failed"),
+                                            .files = list(config, "files")});
         } catch (const std::invalid_argument& wrong) {
             throw Failure(SPUR_E_INVALID, wrong.what());
         }
@@ -47,6 +48,7 @@ spur_status scan(spur_plugin* self, const spur_gpu_sink* sink, spur_error* err) 
             record.type = str(device.type);
             record.model = str("simulated");
             record.near_cpus = str(device.near_cpus);
+            record.device_files = str(device.file);
             sink->device(sink, &record);
         }
         for (const auto& link : instance.machine.links) {
@@ -74,9 +76,11 @@ spur_status bind(spur_plugin* self, const std::uint32_t* indexes, std::uint32_t 
                  spur_error* err) {
     return guard(err, [&] {
         std::string numbers;
+        const auto& devices = self_cast<Instance>(self).machine.devices;
         for (std::uint32_t i = 0; i < count; ++i) {
-            if (indexes[i] >= self_cast<Instance>(self).machine.devices.size())
+            if (indexes[i] >= devices.size())
                 return fail(err, SPUR_E_NOT_FOUND, "there is no simulated device " + std::to_string(indexes[i]));
+            if (const auto& file = devices[indexes[i]].file; !file.empty()) sink->device_file(sink, str(file));
             numbers += (i == 0 ? "" : ",") + std::to_string(indexes[i]);
         }
         for (const auto* name :
@@ -103,6 +107,7 @@ constexpr spur_option options[] = {
     {"numa", SPUR_OPTION_LIST, 0, nullptr, "\"devices:node\"", nullptr, 0, 0},
     {"near_cpus", SPUR_OPTION_LIST, 0, nullptr, "\"devices:cpus\"", nullptr, 0, 0},
     {"failed", SPUR_OPTION_LIST, 0, nullptr, "devices that report themselves broken", nullptr, 0, 0},
+    {"files", SPUR_OPTION_LIST, 0, nullptr, "\"device:path\": a file to open it by", nullptr, 0, 0},
 };
 
 constexpr const char* interfaces[] = {SPUR_GPU_IFACE, nullptr};

@@ -105,6 +105,8 @@ Machine build(const Options& options) {
     });
     assign(options.near_cpus, machine.devices, "near_cpus",
            [](Device& device, std::string_view value, std::string_view) { device.near_cpus = value; });
+    assign(options.files, machine.devices, "files",
+           [](Device& device, std::string_view value, std::string_view) { device.file = value; });
     for (const auto& entry : options.failed)
         for (const auto index : indexes(entry, machine.devices.size(), "failed", entry))
             machine.devices[index].failed = true;

@@ -14,7 +14,7 @@ struct Device {
     std::uint32_t index{};
     std::uint32_t numa_node{none};
     bool failed{false};
-    std::string key, type, near_cpus;
+    std::string key, type, near_cpus, file;
 };
 struct Link {
     std::uint32_t from{}, to{}, kind{}, weight{};
@@ -25,7 +25,7 @@ struct Machine {
 };
 
 struct Options {
-    std::vector<std::string> devices, links, numa, near_cpus, failed;
+    std::vector<std::string> devices, links, numa, near_cpus, failed, files;
 };
 
 // Throws std::invalid_argument with a sentence that names the option and the entry.

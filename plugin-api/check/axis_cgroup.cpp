@@ -15,6 +15,10 @@
 #include <thread>
 
 namespace spur::check {
+
+template <>
+constexpr std::size_t first_size<spur_cgroup_ops> = offsetof(spur_cgroup_ops, scopes);
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -251,6 +255,30 @@ std::string found_again(const Subject& subject) {
     return "";
 }
 
+std::string lists(const Subject& subject) {
+    Bench bench(subject);
+    auto& instance = bench.instance();
+    need(instance, SPUR_CGROUP_CONTAINS, "SPUR_CGROUP_CONTAINS");
+    const auto& ops = ops_of(instance);
+    if (!SPUR_CAN(spur_cgroup_ops, &ops, scopes)) skip("scopes() is not there: an older plugin");
+    const auto count = [&] {
+        std::size_t found = 0;
+        ErrorBox err;
+        doing("in scopes()");
+        const auto each = [](void* context, const spur_cgroup_scope* scope) {
+            const auto mine = scope_of(5);
+            if (scope->job == mine.job && scope->step == mine.step) ++*static_cast<std::size_t*>(context);
+        };
+        expect_ok("scopes()", ops.scopes(instance.self(), &found, each, err.get()), err);
+        return found;
+    };
+    Scope scope(instance, 5);
+    require(count() == 1, "scopes() names a scope that is there {} times", count());
+    require(scope.remove() == SPUR_OK, "remove() of an empty scope fails");
+    require(count() == 0, "scopes() names a scope that has been removed");
+    return "";
+}
+
 constexpr RequiredOp required[] = {
     {"capabilities", offsetof(spur_cgroup_ops, capabilities)},
     {"make", offsetof(spur_cgroup_ops, make)},
@@ -266,6 +294,7 @@ constexpr Case laws[] = {
     {"freeze", "frozen processes do not run, thawed ones do", &freezes},
     {"attach-self", "attach(0) works between fork and exec", &attaches_itself},
     {"found-again", "a scope is found again by its name", &found_again},
+    {"list", "scopes() names what is there", &lists},
 };
 
 }  // namespace

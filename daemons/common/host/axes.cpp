@@ -62,6 +62,7 @@ constexpr std::array cgroup_ops{
     SPUR_OP(spur_cgroup_ops, attach, required, any),       SPUR_OP(spur_cgroup_ops, freeze, optional, worker),
     SPUR_OP(spur_cgroup_ops, signal, required, worker),    SPUR_OP(spur_cgroup_ops, usage, required, any),
     SPUR_OP(spur_cgroup_ops, processes, required, any),    SPUR_OP(spur_cgroup_ops, remove, required, any),
+    SPUR_OP(spur_cgroup_ops, scopes, optional, main),
 };
 
 // The host finds an op's number by its offset: tables are a header of 8 bytes and then pointers, none left out.

@@ -24,6 +24,7 @@ spur_status processes(spur_plugin*, const spur_cgroup_scope*, void*, void (*)(vo
     return SPUR_OK;
 }
 spur_status remove(spur_plugin*, const spur_cgroup_scope*, spur_error*) { return SPUR_OK; }
+spur_status scopes(spur_plugin*, void*, void (*)(void*, const spur_cgroup_scope*), spur_error*) { return SPUR_OK; }
 
 constexpr spur_cgroup_ops ops{.size = sizeof(spur_cgroup_ops),
                               .reserved = 0,
@@ -34,7 +35,8 @@ constexpr spur_cgroup_ops ops{.size = sizeof(spur_cgroup_ops),
                               .signal = signal,
                               .usage = usage,
                               .processes = processes,
-                              .remove = remove};
+                              .remove = remove,
+                              .scopes = scopes};
 
 const void* query(spur_plugin*, const char* id) { return std::string_view{id} == SPUR_CGROUP_IFACE ? &ops : nullptr; }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <sstream>
 
@@ -109,22 +110,32 @@ Hierarchy::Hierarchy(const Settings& settings, const std::function<void(const st
     }
 }
 
+bool Hierarchy::enable(const std::string& controller, const std::vector<std::string>& path) {
+    bool enabled = lists(read_file(path.front() + "/cgroup.controllers"), controller);
+    for (const auto& group : path)
+        if (enabled && !lists(read_file(group + "/cgroup.subtree_control"), controller))
+            enabled = write_file(group + "/cgroup.subtree_control", "+" + controller) == 0;
+    return enabled;
+}
+
 void Hierarchy::enable_controllers(const std::vector<std::string>& path,
                                    const std::function<void(const std::string&)>& report) {
+    struct Wanted {
+        std::string name;
+        bool* limits;  // what it is for; null: it only counts
+    };
+    std::vector<Wanted> wanted{{"cpuset", &abilities_.cpuset},
+                               {"memory", &abilities_.memory},
+                               {"pids", &abilities_.processes},
+                               {"io", nullptr}};
+    if (settings_.cpu_quota) wanted.push_back({"cpu", &abilities_.cpu});
     std::string missing;
-    for (const std::string name : {"cpu", "cpuset", "memory"}) {
-        if (name == "cpu" && !settings_.cpu_quota) continue;
-        bool enabled = lists(read_file(path.front() + "/cgroup.controllers"), name);
-        for (const auto& group : path)
-            if (enabled && !lists(read_file(group + "/cgroup.subtree_control"), name))
-                enabled = write_file(group + "/cgroup.subtree_control", "+" + name) == 0;
-        if (enabled)
-            controllers_.push_back(name);
-        else
-            missing += (missing.empty() ? "" : ", ") + name;
-        if (name == "cpu") abilities_.cpu = enabled;
-        if (name == "cpuset") abilities_.cpuset = enabled;
-        if (name == "memory") abilities_.memory = enabled;
+    for (const auto& controller : wanted) {
+        const bool enabled = enable(controller.name, path);
+        if (enabled) controllers_.push_back(controller.name);
+        if (controller.limits == nullptr) continue;
+        *controller.limits = enabled;
+        if (!enabled) missing += (missing.empty() ? "" : ", ") + controller.name;
     }
     if (!missing.empty())
         report("controllers that " + path.front() + " does not give us: " + missing +
@@ -136,6 +147,19 @@ void Hierarchy::delegate(const std::string& path) const {
     std::string words;
     for (const auto& name : controllers_) words += (words.empty() ? "+" : " +") + name;
     write_file(path + "/cgroup.subtree_control", words);
+}
+
+std::uint64_t machine_processes() {
+    const auto number = [](const char* path) { return std::strtoull(read_file(path).c_str(), nullptr, 10); };
+    return std::min(number("/proc/sys/kernel/pid_max"), number("/proc/sys/kernel/threads-max"));
+}
+
+// The system keeps an eighth: enough for an administrator to log in and look.
+ProcessLimits process_limits(std::uint64_t machine, std::int64_t job_processes) {
+    ProcessLimits limits{machine - machine / 8, machine / 2};
+    if (job_processes > 0) limits.job = static_cast<std::uint64_t>(job_processes);
+    if (job_processes < 0) limits.job = 0;
+    return limits;
 }
 
 }  // namespace spur::cgroup_v2

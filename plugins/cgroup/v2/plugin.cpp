@@ -20,9 +20,12 @@ cg::ScopeName name_of(const spur_cgroup_scope* scope) { return {scope->job, scop
 struct Instance {
     Instance(const spur_host* host, const spur_config* config)
         : log{host},
-          settings{option(config, "parent").text, host_fact(host, "node_name", "node"),
-                   option(config, "cpu_quota").integer != 0, option(config, "devices").integer != 0,
-                   option(config, "swap").integer != 0},
+          settings{option(config, "parent").text,
+                   host_fact(host, "node_name", "node"),
+                   option(config, "cpu_quota").integer != 0,
+                   option(config, "devices").integer != 0,
+                   option(config, "swap").integer != 0,
+                   option(config, "job_processes").integer},
           hierarchy{settings, [this](const std::string& text) { report(text); }} {}
     ~Instance() {
         for (const auto& entry : entrances) close(entry.fd);
@@ -57,7 +60,8 @@ std::uint32_t capabilities(spur_plugin* self) {
     const auto& can = self_cast<Instance>(self).hierarchy.abilities();
     return (can.contains ? SPUR_CGROUP_CONTAINS | SPUR_CGROUP_FREEZES | SPUR_CGROUP_USAGE : 0U) |
            (can.cpu ? SPUR_CGROUP_CPU : 0U) | (can.cpuset ? SPUR_CGROUP_CPUSET : 0U) |
-           (can.memory ? SPUR_CGROUP_MEMORY : 0U) | (can.devices ? SPUR_CGROUP_DEVICES : 0U);
+           (can.memory ? SPUR_CGROUP_MEMORY : 0U) | (can.devices ? SPUR_CGROUP_DEVICES : 0U) |
+           (can.processes ? SPUR_CGROUP_PROCESSES : 0U);
 }
 
 spur_status make(spur_plugin* self, const spur_cgroup_scope* scope, const spur_cgroup_limits* limits, spur_error* err) {
@@ -71,10 +75,10 @@ spur_status make(spur_plugin* self, const spur_cgroup_scope* scope, const spur_c
                           {}};
         for (const auto& file : Records<spur_str>{limits->device_deny}) wanted.denied_devices.emplace_back(view(file));
         const auto path = instance.path(scope);
-        const auto report = [&](const std::string& text) { instance.report(text); };
-        if (const int error = cg::make_scope(instance.hierarchy, name_of(scope), wanted, instance.settings, report);
+        std::string what;
+        if (const int error = cg::make_scope(instance.hierarchy, name_of(scope), wanted, instance.settings, what);
             error != 0)
-            return status_of(error, err, "cannot make " + path);
+            return status_of(error, err, what);
         if (scope->step == SPUR_NONE) return SPUR_OK;  // processes live in steps only
         const std::lock_guard lock{instance.mutex};
         for (const auto& entrance : instance.entrances)
@@ -161,6 +165,18 @@ spur_status remove(spur_plugin* self, const spur_cgroup_scope* scope, spur_error
     });
 }
 
+spur_status scopes(spur_plugin* self, void* context, void (*each)(void*, const spur_cgroup_scope*), spur_error* err) {
+    return guard(err, [&] {
+        const auto& hierarchy = self_cast<Instance>(self).hierarchy;
+        if (!hierarchy.abilities().contains) return SPUR_OK;
+        for (const auto& name : cg::list_scopes(hierarchy.node_path())) {
+            const spur_cgroup_scope scope{sizeof(spur_cgroup_scope), name.job, name.step, name.task, 0, name.attempt};
+            each(context, &scope);
+        }
+        return SPUR_OK;
+    });
+}
+
 constexpr spur_cgroup_ops ops{.size = sizeof(spur_cgroup_ops),
                               .reserved = 0,
                               .capabilities = capabilities,
@@ -170,7 +186,8 @@ constexpr spur_cgroup_ops ops{.size = sizeof(spur_cgroup_ops),
                               .signal = signal,
                               .usage = usage,
                               .processes = processes,
-                              .remove = remove};
+                              .remove = remove,
+                              .scopes = scopes};
 
 const void* query(spur_plugin*, const char* id) { return std::string_view{id} == SPUR_CGROUP_IFACE ? &ops : nullptr; }
 
@@ -181,6 +198,8 @@ constexpr spur_option options[] = {
      0, 0},
     {"devices", SPUR_OPTION_BOOL, 0, "true", "refuse devices that were not given", nullptr, 0, 0},
     {"swap", SPUR_OPTION_BOOL, 0, "true", "let a job swap beyond its memory limit", nullptr, 0, 0},
+    {"job_processes", SPUR_OPTION_INT, 0, "0",
+     "processes and threads a job may have; 0: half of what the machine can have, -1: no limit", nullptr, -1, 4194304},
 };
 
 constexpr const char* interfaces[] = {SPUR_CGROUP_IFACE, nullptr};

@@ -6,10 +6,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <sstream>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include "devices.hpp"
 
@@ -23,17 +26,38 @@ constexpr std::uint32_t none = 0xffffffff;
 constexpr std::uint32_t quota_period_us = 100'000;
 constexpr auto patience = 2s;  // for the kernel to freeze or to bury
 
+constexpr std::pair<std::uint32_t, std::string_view> named_steps[] = {  // Slurm's numbers for steps with names
+    {0xfffffffb, "batch"},
+    {0xfffffffc, "extern"},
+    {0xfffffffa, "interactive"}};
+
 std::string step_name(std::uint32_t step) {
-    switch (step) {  // Slurm's numbers for steps with names
-        case 0xfffffffb:
-            return "batch";
-        case 0xfffffffc:
-            return "extern";
-        case 0xfffffffa:
-            return "interactive";
-        default:
-            return std::to_string(step);
-    }
+    for (const auto& [number, name] : named_steps)
+        if (number == step) return std::string{name};
+    return std::to_string(step);
+}
+
+// Takes a number off the front of `text`.
+bool take_number(std::string_view& text, std::uint32_t& number) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{}) return false;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return true;
+}
+
+bool parse_step(std::string_view text, std::uint32_t& step) {
+    for (const auto& [number, name] : named_steps)
+        if (name == text) return step = number, true;
+    return take_number(text, step) && text.empty();
+}
+
+// "job_12.1"
+bool parse_job(std::string_view text, ScopeName& name) {
+    if (!text.starts_with("job_")) return false;
+    text.remove_prefix(4);
+    if (!take_number(text, name.job) || !text.starts_with('.')) return false;
+    text.remove_prefix(1);
+    return take_number(text, name.attempt) && text.empty();
 }
 
 template <class Each>
@@ -69,32 +93,52 @@ bool is_populated(const std::string& path) { return number_of(read_file(path + "
 
 int make_directory(const std::string& path) { return mkdir(path.c_str(), 0755) == 0 || errno == EEXIST ? 0 : errno; }
 
-void limit(const std::string& path, const char* file, const std::string& value, const Report& report) {
-    if (const int error = write_file(path + "/" + file, value); error != 0)
-        report(std::string{"cannot set "} + file + " of " + path + " to " + value + ": " + std::strerror(error));
-}
+// Writes limits until one is refused.
+struct Limiter {
+    const std::string& path;
+    std::string& what;
+    int error{0};
 
-void set_limits(const Hierarchy& hierarchy, const std::string& path, const Limits& limits, const Settings& settings,
-                const Report& report) {
-    const auto& can = hierarchy.abilities();
-    if (can.memory && limits.memory_bytes != 0) {
-        limit(path, "memory.max", std::to_string(limits.memory_bytes), report);
-        if (!settings.swap) limit(path, "memory.swap.max", "0", report);
+    void set(const char* file, const std::string& value) {
+        if (error != 0) return;
+        error = write_file(path + "/" + file, value);
+        if (error != 0) what = std::string{"cannot set "} + file + " of " + path + " to " + value;
     }
-    if (can.cpuset && !limits.cpu_list.empty()) limit(path, "cpuset.cpus", limits.cpu_list, report);
-    if (can.cpuset && !limits.memory_nodes.empty()) limit(path, "cpuset.mems", limits.memory_nodes, report);
+    void deny(const std::vector<std::string>& devices) {
+        if (error != 0) return;
+        error = deny_devices(path, devices);
+        if (error != 0) what = "cannot restrict the devices of " + path;
+    }
+};
+
+int set_limits(const Hierarchy& hierarchy, const ScopeName& name, const Limits& limits, const Settings& settings,
+               std::string& what) {
+    const auto path = scope_path(hierarchy, name);
+    const auto& can = hierarchy.abilities();
+    Limiter limit{path, what};
+    if (can.devices && !limits.denied_devices.empty()) limit.deny(limits.denied_devices);
+    if (name.task != none) return limit.error;
+    if (can.memory && limits.memory_bytes != 0) {
+        limit.set("memory.max", std::to_string(limits.memory_bytes));
+        if (!settings.swap && name.job != none) limit.set("memory.swap.max", "0");
+    }
+    if (can.cpuset && !limits.cpu_list.empty()) limit.set("cpuset.cpus", limits.cpu_list);
+    if (can.cpuset && !limits.memory_nodes.empty()) limit.set("cpuset.mems", limits.memory_nodes);
     if (can.cpu && limits.cpus != 0)
-        limit(path, "cpu.max",
-              std::to_string(std::uint64_t{limits.cpus} * quota_period_us) + " " + std::to_string(quota_period_us),
-              report);
-    if (can.devices && !limits.denied_devices.empty())
-        if (const int error = deny_devices(path, limits.denied_devices); error != 0)
-            report("cannot restrict devices of " + path + ": " + std::strerror(error));
+        limit.set("cpu.max",
+                  std::to_string(std::uint64_t{limits.cpus} * quota_period_us) + " " + std::to_string(quota_period_us));
+    if (can.processes && name.step == none) {
+        const auto most = process_limits(machine_processes(), settings.job_processes);
+        if (const auto own = name.job == none ? most.node : most.job; own != 0)
+            limit.set("pids.max", std::to_string(own));
+    }
+    return limit.error;
 }
 
 }  // namespace
 
 std::string scope_path(const Hierarchy& hierarchy, const ScopeName& name) {
+    if (name.job == none) return hierarchy.node_path();
     auto path = hierarchy.node_path() + "/job_" + std::to_string(name.job) + "." + std::to_string(name.attempt);
     if (name.step != none) path += "/step_" + step_name(name.step);
     if (name.task != none) path += "/task_" + std::to_string(name.task);
@@ -102,24 +146,26 @@ std::string scope_path(const Hierarchy& hierarchy, const ScopeName& name) {
 }
 
 int make_scope(const Hierarchy& hierarchy, const ScopeName& name, const Limits& limits, const Settings& settings,
-               const Report& report) {
+               std::string& what) {
+    if (name.job == none) return set_limits(hierarchy, name, limits, settings, what);
     const auto path = scope_path(hierarchy, name);
+    what = "cannot make " + path;
     // Parents first. A step that ends may take its job's group away between our two calls: then again from the top.
     for (int round = 0;; ++round) {
         int error = 0;
         for (auto at = hierarchy.node_path().size() + 1; error == 0 && at != std::string::npos;) {
+            const bool is_job = at == hierarchy.node_path().size() + 1;
             at = path.find('/', at);
             const auto part = path.substr(0, at);
             error = make_directory(part);
-            if (error == 0 && at != std::string::npos) hierarchy.delegate(part);
+            // Not a step's: its processes may be in it as well as in its tasks' groups only while those have no limits.
+            if (error == 0 && is_job) hierarchy.delegate(part);
             if (at != std::string::npos) ++at;
         }
         if (error == 0) break;
         if (error != ENOENT || round == 5) return error;
     }
-    if (name.step == none) hierarchy.delegate(path);
-    set_limits(hierarchy, path, limits, settings, report);
-    return 0;
+    return set_limits(hierarchy, name, limits, settings, what);
 }
 
 int freeze_scope(const std::string& path, bool frozen) {
@@ -164,6 +210,21 @@ std::vector<pid_t> processes_of(const std::string& path) {
         all.insert(all.end(), below.begin(), below.end());
     });
     return all;
+}
+
+std::vector<ScopeName> list_scopes(const std::string& node_path) {
+    std::vector<ScopeName> found;
+    each_child(node_path, [&](const std::string& job) {
+        ScopeName name{0, 0, none, none};
+        if (!parse_job(std::string_view{job}.substr(node_path.size() + 1), name)) return;
+        each_child(job, [&](const std::string& step) {
+            auto own = name;
+            const auto word = std::string_view{step}.substr(job.size() + 1);
+            if (word.starts_with("step_") && parse_step(word.substr(5), own.step)) found.push_back(own);
+        });
+        found.push_back(name);
+    });
+    return found;
 }
 
 bool read_usage(const std::string& path, Usage& usage) {

@@ -13,7 +13,7 @@
 namespace spur::cgroup_v2 {
 
 struct ScopeName {
-    std::uint32_t job{}, attempt{}, step{}, task{};  // step and task 0xffffffff: not part of the name
+    std::uint32_t job{}, attempt{}, step{}, task{};  // 0xffffffff: not part of the name; without a job it is the node's
     bool operator==(const ScopeName&) const = default;
 };
 
@@ -31,14 +31,16 @@ struct Usage {
 
 std::string scope_path(const Hierarchy& hierarchy, const ScopeName& name);
 
-// All answer 0 or an errno; `report` gets limits that could not be set.
-using Report = std::function<void(const std::string&)>;
+// All answer 0 or an errno. A scope that cannot have its limits is an error, `what` says which one; limits that the
+// hierarchy has no controller for are left out.
 int make_scope(const Hierarchy& hierarchy, const ScopeName& name, const Limits& limits, const Settings& settings,
-               const Report& report);
+               std::string& what);
 int freeze_scope(const std::string& path, bool frozen);
 int signal_scope(const std::string& path, int signal);
 int remove_scope(const std::string& path);  // EBUSY while processes live; one that is not there is fine
 bool read_usage(const std::string& path, Usage& usage);
 std::vector<pid_t> processes_of(const std::string& path);  // and below
+// Jobs and steps that have a directory below `node_path`: steps, then the job they are of.
+std::vector<ScopeName> list_scopes(const std::string& node_path);
 
 }  // namespace spur::cgroup_v2

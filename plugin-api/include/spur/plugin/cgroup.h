@@ -24,11 +24,13 @@ extern "C" {
 #define SPUR_CGROUP_MEMORY (1u << 4)   /* limit and OOM detection */
 #define SPUR_CGROUP_DEVICES (1u << 5)
 #define SPUR_CGROUP_USAGE (1u << 6)
+#define SPUR_CGROUP_PROCESSES (1u << 7) /* a job cannot fork the node to death */
 
 typedef struct spur_cgroup_scope {
     uint32_t size;
-    uint32_t job, step;  /* step SPUR_NONE: the job's own scope, parent of its steps' */
-    uint32_t task;       /* SPUR_NONE: the whole step */
+    uint32_t job, step;  /* step SPUR_NONE: the job's own scope, parent of its steps'.
+                          * 1.1: job SPUR_NONE: the node's, parent of all jobs'; only where scopes() is there */
+    uint32_t task;       /* SPUR_NONE: the whole step; a task's scope lies in its step's and has devices of its own only */
     uint32_t uid;        /* owner of the delegated subtree, if delegation is configured */
     uint32_t attempt;
 } spur_cgroup_scope;
@@ -74,6 +76,11 @@ typedef struct spur_cgroup_ops {
                              void (*each)(void *context, int32_t pid), spur_error *err);
     /* Remove the scope; SPUR_E_BUSY while processes live. One that does not exist is fine. Required. */
     spur_status (*remove)(spur_plugin *self, const spur_cgroup_scope *scope, spur_error *err);
+    /* ---- 1.1 ---- absent in older plugins: spurd finds what an earlier one left by its own records alone */
+    /* Each scope of this node that is there, whoever made it: steps, then the job they are of. What `each` is given lives for
+     * that call; it may remove the scope. [main-thread] */
+    spur_status (*scopes)(spur_plugin *self, void *context, void (*each)(void *context, const spur_cgroup_scope *scope),
+                          spur_error *err);
 } spur_cgroup_ops;
 
 #ifdef __cplusplus

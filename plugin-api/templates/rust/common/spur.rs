@@ -626,6 +626,7 @@ pub struct spur_cgroup_ops {
     pub usage: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, out: *mut spur_cgroup_usage, err: *mut spur_error) -> spur_status>,
     pub processes: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, context: *mut c_void, each: Option<unsafe extern "C" fn(a0: *mut c_void, a1: i32)>, err: *mut spur_error) -> spur_status>,
     pub remove: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, err: *mut spur_error) -> spur_status>,
+    pub scopes: Option<unsafe extern "C" fn(this: *mut spur_plugin, context: *mut c_void, each: Option<unsafe extern "C" fn(a0: *mut c_void, a1: *const spur_cgroup_scope)>, err: *mut spur_error) -> spur_status>,
 }
 
 #[repr(C)]
@@ -1047,6 +1048,7 @@ pub const SPUR_CGROUP_CPUSET: u32 = 8;
 pub const SPUR_CGROUP_MEMORY: u32 = 16;
 pub const SPUR_CGROUP_DEVICES: u32 = 32;
 pub const SPUR_CGROUP_USAGE: u32 = 64;
+pub const SPUR_CGROUP_PROCESSES: u32 = 128;
 pub const SPUR_GPU_IFACE: &[u8] = b"spur.gpu/1\0";
 pub const SPUR_LINK_HOST: u32 = 0;
 pub const SPUR_LINK_NUMA: u32 = 1;
@@ -1151,7 +1153,7 @@ const _: () = assert!(std::mem::size_of::<spur_auth_ops>() == 48);
 const _: () = assert!(std::mem::size_of::<spur_cgroup_scope>() == 24);
 const _: () = assert!(std::mem::size_of::<spur_cgroup_limits>() == 88);
 const _: () = assert!(std::mem::size_of::<spur_cgroup_usage>() == 56);
-const _: () = assert!(std::mem::size_of::<spur_cgroup_ops>() == 72);
+const _: () = assert!(std::mem::size_of::<spur_cgroup_ops>() == 80);
 const _: () = assert!(std::mem::size_of::<spur_gpu_device>() == 144);
 const _: () = assert!(std::mem::size_of::<spur_gpu_link>() == 24);
 const _: () = assert!(std::mem::size_of::<spur_gpu_load>() == 48);
@@ -1554,6 +1556,7 @@ mod layout {
         same!(spur_cgroup_ops, usage, 48);
         same!(spur_cgroup_ops, processes, 56);
         same!(spur_cgroup_ops, remove, 64);
+        same!(spur_cgroup_ops, scopes, 72);
         same!(spur_gpu_device, size, 0);
         same!(spur_gpu_device, index, 4);
         same!(spur_gpu_device, parent, 8);

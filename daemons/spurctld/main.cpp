@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "daemons/common/config/config.hpp"
+#include "daemons/common/daemon/precedence.hpp"
 #include "daemons/common/host/crash.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/spurctld/controller.hpp"
@@ -86,6 +87,7 @@ Result<void> run(const ctld::Options& options) {
     SPUR_CHECK(start_log(options, config));
     if (!options.foreground && ::daemon(0, config.logging.file.empty() ? 1 : 0) != 0)
         return fail(ErrorCode::internal, "cannot go to the background; use -D");
+    daemon::protect_from_oom_killer();
     SPUR_TRY(const auto lock, ctld::StateDirLock::take(config.controller.state_dir));
     SPUR_CHECK(daemon::install_crash_handler({"spurctld", ctld::Controller::crash_journal(config)}));
 

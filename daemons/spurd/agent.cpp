@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "daemons/common/auth/plugin_auth.hpp"
+#include "daemons/common/daemon/precedence.hpp"
 #include "daemons/common/host/crash.hpp"
 #include "daemons/common/host/options.hpp"
 #include "daemons/common/log/log.hpp"
@@ -151,6 +152,7 @@ Result<void> Agent::lock_state() {
 }
 
 Result<void> Agent::open(const Config& config) {
+    daemon::protect_from_oom_killer();
     SPUR_TRY(store_, JobStore::open(settings_.state_dir));
     SPUR_CHECK(lock_state());
     SPUR_TRY(setup_.cookie, load_cookie(settings_.state_dir));

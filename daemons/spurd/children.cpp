@@ -11,6 +11,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "daemons/common/daemon/precedence.hpp"
+
 namespace spur::agent {
 
 namespace {
@@ -62,6 +64,7 @@ Result<pid_t> start_script(const std::string& program, const std::vector<std::st
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) return fail(ErrorCode::unavailable, "cannot run {}: {}", program, std::strerror(error));
+    daemon::make_ordinary(pid);  // a site's script may fail, the node must not
     return pid;
 }
 

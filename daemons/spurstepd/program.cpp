@@ -101,6 +101,15 @@ void become_user(const StepSpec& spec) {
     }
 }
 
+// spurd and its step daemons are not to be killed when memory runs out, and may run before others. What they start is.
+void be_ordinary() {
+    if (getpriority(PRIO_PROCESS, 0) != 0) setpriority(PRIO_PROCESS, 0, 0);
+    const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    [[maybe_unused]] const auto written = ::write(fd, "0", 1);
+    close(fd);
+}
+
 void reset_signals() {
     for (const int number :
          {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGCHLD, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2})
@@ -245,6 +254,7 @@ void begin_login(Program& program, std::string& directory) {
     containment.enter();
     place_stdio(program);
     keep_only_stdio();
+    be_ordinary();
     if (program.terminal) ioctl(STDIN_FILENO, TIOCSCTTY, 0);
     if (!program.cpu_list.empty()) bind_to(program.cpu_list, program.bind_label);
     become_user(spec);

@@ -106,10 +106,16 @@ void describe_gpus(const Gpus& gpus, const Hardware& hardware, v1::Node& node) {
 
 }  // namespace
 
-Agent::Agent(Settings settings, const Config& config, Hardware hardware)
+Agent::Agent(Settings settings, const Config& config, Hardware hardware, bool is_virtual)
     : settings_{std::move(settings)}, start_time_{std::time(nullptr)}, plugins_{host_options(settings_, config)} {
     setup_.hardware = std::move(hardware);
-    setup_.binds_cpus = settings_.binds_cpus;
+    setup_.hardware.core_cpus = settings_.core_cpus;
+    setup_.binds_cpus = !settings_.core_cpus.empty();
+    if (!setup_.binds_cpus)
+        log::warning(
+            "tasks are not bound to CPUs: this machine has fewer than node {}{} is configured with (spurd -t shows "
+            "what is here)",
+            settings_.node, is_virtual ? " and the others on it" : "");
     setup_.facts = {settings_.node, config.cluster.cluster_name.str(), settings_.controller_list, config.path};
     setup_.policy.set_kill_wait_s(config.cluster.policies.kill_wait_s);
     setup_.policy.set_prolog(config.agent.prolog);
@@ -132,7 +138,7 @@ Result<std::unique_ptr<Agent>> Agent::make(const Options& options, const Config&
     if (const auto* node = find_node(config, settings.node); node != nullptr && options.is_virtual)
         pretend(*node, hardware);
     SPUR_CHECK(watch_crashes(settings, options.test_only));
-    std::unique_ptr<Agent> agent{new Agent{std::move(settings), config, std::move(hardware)}};
+    std::unique_ptr<Agent> agent{new Agent{std::move(settings), config, std::move(hardware), options.is_virtual}};
     agent->setup_.gpus.scan(agent->plugins_, config);
     agent->cgroup_ = agent->plugins_.open_optional<daemon::CgroupAxis>(config);
     if (options.test_only) return agent;

@@ -28,7 +28,7 @@ public:
     std::string describe() const;  // what -t prints
 
 private:
-    Agent(Settings settings, const Config& config, Hardware hardware);
+    Agent(Settings settings, const Config& config, Hardware hardware, bool is_virtual);
     Result<void> lock_state();
     Result<void> open(const Config& config);
     Result<void> open_auth(const Config& config);

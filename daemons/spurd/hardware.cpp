@@ -79,7 +79,7 @@ Result<Hardware> find_hardware() {
     struct sysinfo info {};
     if (sysinfo(&info) == 0) {
         hardware.boot_time = std::time(nullptr) - info.uptime;
-        hardware.memory_mib = std::uint64_t{info.totalram} * info.mem_unit / mebibyte;
+        hardware.memory_mib = hardware.machine_memory_mib = std::uint64_t{info.totalram} * info.mem_unit / mebibyte;
     }
     return hardware;
 }
@@ -119,6 +119,31 @@ std::string compress_numbers(const std::vector<std::uint32_t>& increasing) {
     return text;
 }
 
+std::vector<std::vector<std::uint32_t>> share_cores(const Hardware& machine, CoreCount before, CoreCount own,
+                                                    CoreCount all) {
+    std::vector<std::vector<std::uint32_t>> mine;
+    if (own.cores == 0 || own.threads < own.cores) return mine;
+    const auto threads_each = own.threads / own.cores;
+    const bool has_threads =
+        std::ranges::all_of(machine.core_cpus, [&](const auto& cpus) { return cpus.size() >= threads_each; });
+    if (all.cores <= machine.core_cpus.size() && has_threads) {
+        const auto first = machine.core_cpus.begin() + before.cores;
+        return {first, first + own.cores};
+    }
+    std::vector<std::uint32_t> cpus;
+    for (const auto& core : machine.core_cpus) cpus.insert(cpus.end(), core.begin(), core.end());
+    if (all.threads > cpus.size()) return mine;
+    for (auto at = cpus.begin() + before.threads; mine.size() < own.cores; at += threads_each)
+        mine.emplace_back(at, at + threads_each);
+    return mine;
+}
+
+std::uint64_t jobs_memory_mib(std::uint64_t machine_mib, std::uint64_t kept_mib) {
+    constexpr std::uint64_t least = 128, most = 4096;
+    if (kept_mib == 0) kept_mib = std::min(std::clamp(machine_mib / 16, least, most), machine_mib / 4);
+    return machine_mib - std::min(machine_mib, kept_mib);
+}
+
 std::string cpus_of_cores(const Hardware& hardware, const std::string& core_ids) {
     std::vector<std::uint32_t> cpus;
     for (const auto core : expand_numbers(core_ids)) {
@@ -131,7 +156,7 @@ std::string cpus_of_cores(const Hardware& hardware, const std::string& core_ids)
 
 std::vector<std::uint32_t> cores_of_cpus(const Hardware& hardware, const std::string& cpus) {
     std::set<std::uint32_t> cores;
-    const bool real = hardware.core_cpus.size() == hardware.cores();
+    const bool real = !hardware.core_cpus.empty();
     for (const auto cpu : expand_numbers(cpus)) {
         if (!real) {
             if (cpu < hardware.cpus()) cores.insert(cpu % hardware.cores());

@@ -45,6 +45,25 @@ Result<std::vector<wire::Endpoint>> find_controllers(const Options& options, con
     return controllers;
 }
 
+// The CPUs behind the cores that the controller gives away. Virtual nodes are all on this machine: each has its part of
+// it, as long as there is enough for all.
+std::vector<std::vector<std::uint32_t>> find_cores(const Options& options, const Config& config,
+                                                   const std::string& name, const Hardware& hardware) {
+    const auto* const node = find_node(config, name);
+    if (node == nullptr) return hardware.core_cpus;
+    const auto size = [](const NodeConfig& each) { return CoreCount{each.topology.cores(), each.topology.threads()}; };
+    if (!options.is_virtual) return share_cores(hardware, {}, size(*node), size(*node));
+    CoreCount before, all;
+    bool passed = false;
+    for (const auto& each : config.cluster.nodes)
+        for (const auto& other : each.names) {
+            passed = passed || other.view() == name;
+            for (auto* sum : {&all, passed ? nullptr : &before})
+                if (sum != nullptr) sum->cores += size(each).cores, sum->threads += size(each).threads;
+        }
+    return share_cores(hardware, before, size(*node), all);
+}
+
 }  // namespace
 
 const NodeConfig* find_node(const Config& config, const std::string& name) {
@@ -84,11 +103,8 @@ Result<Settings> make_settings(const Options& options, const Config& config, con
     }
     settings.advertise = options.advertise;
 
-    // Bind only where the cores that the controller gives away are the ones that are here.
-    const auto* const node = find_node(config, settings.node);
-    const bool real =
-        node == nullptr || (node->topology.cores() == hardware.cores() && node->topology.threads() == hardware.cpus());
-    settings.binds_cpus = real && !options.is_virtual;
+    settings.core_cpus = find_cores(options, config, settings.node, hardware);
+    if (const auto* const node = find_node(config, settings.node)) settings.kept_memory_mib = node->mem_spec_mib;
     return settings;
 }
 

@@ -426,6 +426,42 @@ TEST(AgentBinding, NoneAndMadeUpNodesAreNotBound) {
     EXPECT_EQ(cpus_of_cores(two, "nonsense"), "");
 }
 
+using Cores = std::vector<std::vector<std::uint32_t>>;
+
+TEST(AgentBinding, ASmallerNodeHasRealCores) {
+    Hardware machine;
+    machine.core_cpus = {{0, 4}, {1, 5}, {2, 6}, {3, 7}};
+    EXPECT_EQ(share_cores(machine, {}, {3, 3}, {3, 3}), (Cores{{0, 4}, {1, 5}, {2, 6}})) << "cpus = 3";
+    EXPECT_EQ(share_cores(machine, {}, {4, 8}, {4, 8}), machine.core_cpus);
+    EXPECT_EQ(share_cores(machine, {}, {8, 8}, {8, 8}), (Cores{{0}, {4}, {1}, {5}, {2}, {6}, {3}, {7}}))
+        << "cpus = 8: each thread is configured as a core";
+    EXPECT_EQ(share_cores(machine, {}, {9, 9}, {9, 9}), Cores{}) << "more than there is";
+    EXPECT_EQ(share_cores(machine, {}, {2, 8}, {2, 8}), (Cores{{0, 4, 1, 5}, {2, 6, 3, 7}})) << "wider cores than here";
+}
+
+TEST(AgentBinding, VirtualNodesGetTheirPartOfTheMachineIfThereIsEnough) {
+    Hardware machine;
+    machine.core_cpus = {{0}, {1}, {2}, {3}};
+    EXPECT_EQ(share_cores(machine, {0, 0}, {2, 2}, {4, 4}), (Cores{{0}, {1}}));
+    EXPECT_EQ(share_cores(machine, {2, 2}, {2, 2}, {4, 4}), (Cores{{2}, {3}}));
+    EXPECT_EQ(share_cores(machine, {4, 4}, {4, 4}, {8, 8}), Cores{}) << "each has the whole machine: none is bound";
+}
+
+TEST(AgentBinding, DevicesAreNearTheNodesOwnCores) {
+    Hardware node;
+    node.core_cpus = {{2}, {3}};
+    EXPECT_EQ(cores_of_cpus(node, "3"), (std::vector<std::uint32_t>{1}));
+    EXPECT_EQ(cores_of_cpus(node, "0-1"), std::vector<std::uint32_t>{});
+}
+
+TEST(AgentLimits, TheSystemKeepsMemoryOfItsOwn) {
+    EXPECT_EQ(jobs_memory_mib(64'000, 0), 60'000U);
+    EXPECT_EQ(jobs_memory_mib(64'000, 8'000), 56'000U) << "what the configuration says";
+    EXPECT_EQ(jobs_memory_mib(1'000'000, 0), 1'000'000U - 4096);
+    EXPECT_EQ(jobs_memory_mib(256, 0), 192U);
+    EXPECT_EQ(jobs_memory_mib(100, 200), 0U);
+}
+
 TEST(AgentBinding, MasksAreWrittenInHex) {
     EXPECT_EQ(cpu_mask({0}), "0x1");
     EXPECT_EQ(cpu_mask({0, 5}), "0x21");

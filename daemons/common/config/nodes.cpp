@@ -127,7 +127,8 @@ constexpr std::array keys{
     K{"port", "count", "6818", "Port of spurd", [](In in, To to) { in.count(to.node.port, 1, 65'535); }},
     K{"core_spec_count", "count", "0", "CoreSpecCount: cores kept for the system",
       [](In in, To to) { in.count(to.node.core_spec, 0, 65'533); }},
-    K{"mem_spec_limit", "MiB", "0", "MemSpecLimit: memory kept for the system",
+    K{"mem_spec_limit", "MiB", "0",
+      "MemSpecLimit: memory kept for the system; jobs are counted and held (cgroup/v2) to the rest",
       [](In in, To to) { in.mib(to.node.mem_spec_mib); }},
     K{"comment", "text", "", "Comment", [](In in, To to) { read_text(in, to.node.comment); }},
 };

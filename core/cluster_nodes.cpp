@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view silent_reason = "Not responding";
 constexpr std::string_view reboot_reason = "Node unexpectedly rebooted";
+constexpr std::string_view forgotten_reason = "Node lost its record of the job";
 
 std::uint64_t count_of(const std::vector<GresPool>& pools, const Text& name) {
     std::uint64_t count = 0;
@@ -92,6 +93,9 @@ Result<void> ClusterOps::on(const NodeRegistered& cmd) {
     node->architecture = cmd.architecture;
     node->os = cmd.os;
     node->software_version = cmd.software_version;
+    const bool forgot = !node->spool_id.empty() && !cmd.spool_id.empty() && !(node->spool_id == cmd.spool_id);
+    if (!cmd.spool_id.empty()) node->spool_id = cmd.spool_id;
+    node->enforced = cmd.enforced;
     node->gpu_places = cmd.gpu_places;
     node->gpu_links = cmd.gpu_links;
     node->flags &=
@@ -105,7 +109,7 @@ Result<void> ClusterOps::on(const NodeRegistered& cmd) {
     const bool is_foreign = compare(c.history_, c.version_, cmd.seen) == Standing::other;
     if (is_foreign)
         for (const auto& step : cmd.held) events.push_back(EndUnknown{node->id, step.job, step.attempt, step.step});
-    reconcile(*node, is_foreign ? std::vector<HeldStep>{} : cmd.held);
+    reconcile(*node, is_foreign ? std::vector<HeldStep>{} : cmd.held, forgot);
     return {};
 }
 
@@ -122,7 +126,8 @@ void ClusterOps::bring_back(Node& node, bool expected) {
 }
 
 void ClusterOps::judge_hardware(Node& node, const NodeRegistered& found) {
-    const auto shortage = c.policies_.config_overrides ? std::string{} : find_shortage(node, found);
+    auto shortage = found.unfit.str();
+    if (shortage.empty() && !c.policies_.config_overrides) shortage = find_shortage(node, found);
     if (!shortage.empty()) {
         if (!(node.flags & node_flag::drain)) set_reason(node, shortage, 0);
         node.flags |= node_flag::drain | node_flag::invalid_reg;
@@ -132,8 +137,9 @@ void ClusterOps::judge_hardware(Node& node, const NodeRegistered& found) {
     }
 }
 
-// What the agent holds against what the state says it should: unknown things end, missing launches are sent again.
-void ClusterOps::reconcile(Node& node, const std::vector<HeldStep>& held) {
+// What the agent holds against what the state says it should: unknown things end, missing launches are sent again. One
+// that forgot may have run what it does not hold: an attempt is never launched twice, so those fail or start anew.
+void ClusterOps::reconcile(Node& node, const std::vector<HeldStep>& held, bool forgot) {
     std::set<std::pair<JobId, std::uint32_t>> there;
     for (const auto& step : held) {
         const Job* owner = job(step.job);
@@ -145,12 +151,18 @@ void ClusterOps::reconcile(Node& node, const std::vector<HeldStep>& held) {
         else
             events.push_back(EndUnknown{node.id, step.job, step.attempt, step.step});
     }
-    for (const auto id : c.jobs_on(node.id)) {
-        const Job& here = *job(id);
-        if (here.is_completing())
-            events.push_back(JobEnding{id, here.attempt});
-        else if (!there.contains({id, here.attempt}))
-            events.push_back(LaunchAgain{node.id, id, here.attempt});
+    const auto jobs = c.jobs_on(node.id);  // a copy: the set shrinks underway
+    for (const auto id : jobs) {
+        Job* here = job(id);
+        if (here == nullptr || !c.jobs_on(node.id).contains(id)) continue;  // it went with another
+        if (here->is_completing())
+            events.push_back(JobEnding{id, here->attempt});
+        else if (there.contains({id, here->attempt}))
+            continue;
+        else if (forgot)
+            fail_on_node(*here, node.id, forgotten_reason);
+        else
+            events.push_back(LaunchAgain{node.id, id, here->attempt});
     }
 }
 

@@ -244,7 +244,7 @@ struct ClusterOps {
     void fail_jobs_on(Node& node, std::string_view why);
     void bring_back(Node& node, bool expected);
     void judge_hardware(Node& node, const NodeRegistered& found);
-    void reconcile(Node& node, const std::vector<HeldStep>& held);
+    void reconcile(Node& node, const std::vector<HeldStep>& held, bool forgot);
     void follow_seen(Node& node, const SeenHistory& seen);  // cluster_history.cpp
     Result<void> check_node_update(const UpdateNode& cmd) const;
     void act_on(Node& node, NodeAction action, const UpdateNode& cmd);

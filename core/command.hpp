@@ -265,8 +265,9 @@ struct HeldStep {
     UnixSeconds start_time{};  // of the job's attempt; 0: the agent does not say
     bool operator==(const HeldStep&) const = default;
 };
-// An agent has joined. What it holds that the state does not know is to be ended (event EndUnknown); what the state
-// has there and the agent does not hold is lost.
+// An agent has joined. What it holds that the state does not know is to be ended (event EndUnknown). What the state has
+// there and the agent does not hold never reached it (event LaunchAgain), unless it has lost its memory: then the job
+// may have run, and is failed or requeued.
 struct NodeRegistered {
     NodeId node;
     Topology topology;  // as found
@@ -286,6 +287,9 @@ struct NodeRegistered {
     std::vector<DevicePlace> gpu_places;
     std::vector<DeviceLink> gpu_links;
     SeenHistory seen;
+    Text spool_id;             // of what it remembers; another than last time: it may have forgotten jobs
+    std::uint32_t enforced{};  // node_limit bits
+    Text unfit;                // why it must not be given work, whatever it has; empty: it may
     bool operator==(const NodeRegistered&) const = default;
 };
 // Its session broke: NO_RESPOND, jobs live on.

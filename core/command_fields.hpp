@@ -261,7 +261,9 @@ struct Fields<NodeRegistered> {
                    field<11>(&NodeRegistered::hostname),  field<12>(&NodeRegistered::architecture),
                    field<13>(&NodeRegistered::os),        field<14>(&NodeRegistered::software_version),
                    field<15>(&NodeRegistered::held),      field<16>(&NodeRegistered::gpu_places),
-                   field<17>(&NodeRegistered::gpu_links), field<18>(&NodeRegistered::seen)};
+                   field<17>(&NodeRegistered::gpu_links), field<18>(&NodeRegistered::seen),
+                   field<19>(&NodeRegistered::spool_id),  field<20>(&NodeRegistered::enforced),
+                   field<21>(&NodeRegistered::unfit)};
 };
 
 template <>

@@ -295,7 +295,9 @@ struct Fields<Node> {
                                             field<30>(&Node::extra),
                                             field<31>(&Node::version),
                                             field<32>(&Node::gpu_places),
-                                            field<33>(&Node::gpu_links)};
+                                            field<33>(&Node::gpu_links),
+                                            field<34>(&Node::spool_id),
+                                            field<35>(&Node::enforced)};
 };
 
 template <>

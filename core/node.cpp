@@ -106,6 +106,20 @@ constexpr std::array<std::pair<std::uint32_t, std::string_view>, 16> full_names{
 
 }  // namespace
 
+std::string display_unenforced(std::uint32_t enforced) {
+    constexpr std::array<std::pair<std::uint32_t, std::string_view>, 5> limits{
+        {{node_limit::memory, "memory"},
+         {node_limit::cores, "cores"},
+         {node_limit::devices, "devices"},
+         {node_limit::processes, "processes"},
+         {node_limit::containment, "containment"}}};
+    std::string text;
+    if (!(enforced & node_limit::known)) return text;
+    for (const auto& [bit, name] : limits)
+        if (!(enforced & bit)) text.append(text.empty() ? "" : ",").append(name);
+    return text;
+}
+
 std::string_view to_string(NodeState state) { return base_word(state).full; }
 
 std::string display_state(NodeState state, std::uint32_t flags) {

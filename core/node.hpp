@@ -36,6 +36,19 @@ inline constexpr std::uint32_t power_down = 1U << 23;
 inline constexpr std::uint32_t power_up = 1U << 24;
 }  // namespace node_flag
 
+// What a node holds its jobs to, as it says when it registers.
+namespace node_limit {
+inline constexpr std::uint32_t known = 1U << 0;  // it said something: the other bits count
+inline constexpr std::uint32_t containment = 1U << 1;
+inline constexpr std::uint32_t cores = 1U << 2;
+inline constexpr std::uint32_t memory = 1U << 3;
+inline constexpr std::uint32_t devices = 1U << 4;
+inline constexpr std::uint32_t processes = 1U << 5;
+}  // namespace node_limit
+
+// "memory,cores": what a node with these bits does not enforce; empty: nothing, or it never said.
+std::string display_unenforced(std::uint32_t enforced);
+
 std::string_view to_string(NodeState state);  // "IDLE"
 
 // What sinfo %T and %t print ("DRAINING", "idle*") and what scontrol show node prints ("IDLE+DRAIN", "DOWN*").
@@ -100,6 +113,8 @@ struct Node {
     Text architecture;
     Text os;
     Text software_version;
+    Text spool_id;             // of the memory its agent registered with last
+    std::uint32_t enforced{};  // node_limit bits
     Text comment;
     Text extra;
 

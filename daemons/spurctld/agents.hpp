@@ -100,6 +100,7 @@ private:
 
     // agents_reports.cpp
     void take_report(const std::shared_ptr<Link>& link, NodeId node, const v1::StepReport& report);
+    void drain(NodeId node, const std::string& why);
     void finish_step(NodeId node, const v1::StepReport& report, std::function<void()> acknowledge);
     void step_is_over(const StepKey& key);
 

@@ -34,6 +34,7 @@ void Agents::take_report(const std::shared_ptr<Link>& link, NodeId node, const v
     const auto decided = [acknowledge](const Result<Events>& result) {
         if (is_verdict(result)) acknowledge();
     };
+    if (!report.drain().empty()) drain(node, report.drain());  // before the job's resources are free for others
     switch (report.kind()) {
         case v1::StepReport::STARTED:
             if (report.step_id() == step_batch)
@@ -65,6 +66,17 @@ void Agents::take_report(const std::shared_ptr<Link>& link, NodeId node, const v
             acknowledge();
             break;
     }
+}
+
+// Something on the node cannot be set right without an administrator. One that is out of service keeps its reason.
+void Agents::drain(NodeId node, const std::string& why) {
+    engine_.post([this, node, why] {
+        const auto* known = engine_.cluster().find_node(node);
+        if (known == nullptr || known->flags & node_flag::drain) return;
+        log_(fmt::format("{}: draining it: {}", known->name.str(), why));
+        engine_.propose(
+            UpdateNode{.nodes = {node}, .action = NodeAction::drain, .reason = Text{why}, .actor = Actor::root()}, {});
+    });
 }
 
 // A step ends when its last node has said so; its status is the highest. Until its end is in the log no node's report

@@ -289,6 +289,7 @@ void node_to_wire(const ReadModel& model, const Node& node, const Users& users, 
     wire.set_comment(node.comment.str());
     wire.set_extra(node.extra.str());
     wire.set_boot_id(node.boot_id.str());
+    wire.set_enforced(node.enforced);
     wire.set_core_spec(node.core_spec);
     wire.set_mem_spec_mib(node.mem_spec_mib);
     if (node.exclusive_uid != unlimited) wire.set_owner(users.name_of(node.exclusive_uid));

@@ -8,6 +8,8 @@ namespace spur::ctld {
 
 namespace {
 
+constexpr std::size_t longest_word = 256;  // that an agent may say about itself
+
 GresPool pool_from_wire(const v1::Gres& gres) {
     return {.name = gres.name(), .type = gres.type(), .count = gres.count(), .has_devices = gres.name() == "gpu"};
 }
@@ -57,6 +59,9 @@ NodeRegistered registration(NodeId id, const v1::Register& request) {
     for (const auto& held : request.held())
         command.held.push_back({JobId{held.job_id()}, held.attempt(), StepId{held.step_id()}, held.start_time()});
     const auto& seen = request.seen();
+    command.spool_id = request.spool_id().substr(0, longest_word);
+    command.enforced = found.enforced();
+    command.unfit = request.unfit().substr(0, longest_word);
     command.seen = {seen.history(), seen.era(), seen.mark(), seen.version(), seen.job_id()};
     return command;
 }

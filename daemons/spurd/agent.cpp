@@ -12,12 +12,14 @@
 #include <ctime>
 #include <filesystem>
 
+#include "core/node.hpp"
 #include "daemons/common/auth/plugin_auth.hpp"
 #include "daemons/common/daemon/precedence.hpp"
 #include "daemons/common/host/crash.hpp"
 #include "daemons/common/host/options.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/common/log/throttle.hpp"
+#include "daemons/spurd/leftovers.hpp"
 #include "daemons/spurd/strays.hpp"
 
 namespace spur::agent {
@@ -140,10 +142,68 @@ Result<std::unique_ptr<Agent>> Agent::make(const Options& options, const Config&
     SPUR_CHECK(watch_crashes(settings, options.test_only));
     std::unique_ptr<Agent> agent{new Agent{std::move(settings), config, std::move(hardware), options.is_virtual}};
     agent->setup_.gpus.scan(agent->plugins_, config);
-    agent->cgroup_ = agent->plugins_.open_optional<daemon::CgroupAxis>(config);
+    agent->open_cgroup(config);
     if (options.test_only) return agent;
     SPUR_CHECK(agent->open(config));
     return agent;
+}
+
+// Where the configuration asks for containment, nothing runs without it.
+void Agent::open_cgroup(const Config& config) {
+    auto opened = plugins_.open<daemon::CgroupAxis>(config);
+    if (opened) {
+        cgroup_ = *opened;
+        return;
+    }
+    setup_.unfit = "Jobs cannot be contained: " + opened.error().text;
+    log::error("{}; this node takes no jobs until that is mended or [plugins] cgroup = \"cgroup/none\" is set",
+               setup_.unfit);
+}
+
+std::uint32_t Agent::cgroup_abilities() const {
+    const auto pin = cgroup_.pin();
+    return pin ? pin.call(&spur_cgroup_ops::capabilities).value_or(0) : 0;
+}
+
+// All jobs together leave the system what it needs to live.
+void Agent::limit_node() {
+    const auto pin = cgroup_.pin();
+    if (!pin || !pin.can(&spur_cgroup_ops::scopes) || (cgroup_abilities() & SPUR_CGROUP_CONTAINS) == 0) return;
+    const spur_cgroup_scope node{sizeof(spur_cgroup_scope), SPUR_NONE, SPUR_NONE, SPUR_NONE, 0, 0};
+    spur_cgroup_limits limits{};
+    limits.size = sizeof limits;
+    limits.swap_bytes = UINT64_MAX;
+    limits.memory_bytes = jobs_memory_mib(setup_.hardware.machine_memory_mib, settings_.kept_memory_mib) << 20;
+    if (const auto made = pin.call(&spur_cgroup_ops::make, &node, &limits); !made)
+        log::warning("jobs may take all of this machine: {}", made.error().text);
+}
+
+// Before the first session: what this node registers without is not alive on it.
+void Agent::clear_leftovers() {
+    const Known known{.step =
+                          [this](auto job, auto attempt, auto step) {
+                              return jobs_->holds_step({job, attempt}, step);
+                          },
+                      .job =
+                          [this](auto job, auto attempt) {
+                              return jobs_->holds_job({job, attempt});
+                          }};
+    const auto daemons = clear_step_daemons(store_->jobs_dir(), known), scopes = clear_scopes(cgroup_, known);
+    if (daemons.forgotten || scopes.forgotten)
+        if (const auto renewed = store_->renew_id(); !renewed) log::error("{}", renewed.error().text);
+    for (const auto* stuck : {&daemons.unkillable, &scopes.unkillable})
+        if (!stuck->empty()) unkillable_ = "Kill task failed: " + *stuck;
+}
+
+std::uint32_t Agent::enforced_limits() const {
+    const auto can = cgroup_abilities();
+    std::uint32_t limits = node_limit::known;
+    if (can & SPUR_CGROUP_CONTAINS) limits |= node_limit::containment;
+    if (can & SPUR_CGROUP_MEMORY) limits |= node_limit::memory;
+    if (can & SPUR_CGROUP_PROCESSES) limits |= node_limit::processes;
+    if (can & SPUR_CGROUP_CPUSET && setup_.binds_cpus) limits |= node_limit::cores;
+    if (can & SPUR_CGROUP_DEVICES || setup_.gpus.devices().empty()) limits |= node_limit::devices;
+    return limits;
 }
 
 // Two agents on one directory would fight over its jobs.
@@ -193,6 +253,8 @@ Result<void> Agent::open(const Config& config) {
                                            log::warning("lost the controller: {}", why);
                                    }});
     jobs_->adopt();
+    clear_leftovers();
+    limit_node();
 
     wire::ServerOptions serving;
     serving.listen = settings_.listen;
@@ -226,9 +288,12 @@ LauncherOptions Agent::launcher_options() const {
     if (!pin || pin.type() == "cgroup/none") return options;
     const auto& instance = pin.instance();
     auto& words = options.arguments;
-    words = {
-        "--cgroup-file", instance.library().info.path, "--cgroup-type", instance.type(),    "--node", settings_.node,
-        "--cluster",     setup_.facts.cluster,         "--state-dir",   settings_.state_dir};
+    words = {"--cgroup-file",  instance.library().info.path,
+             "--cgroup-type",  instance.type(),
+             "--node",         settings_.node,
+             "--cluster",      setup_.facts.cluster,
+             "--state-dir",    settings_.state_dir,
+             "--cgroup-needs", std::to_string(cgroup_abilities())};
     const auto checked = daemon::PluginConfig::make(instance.info(), instance.options(), setup_.facts.config_file);
     if (!checked) return options;
     const auto values = checked->view().values;
@@ -247,6 +312,9 @@ bool Agent::kill_strays(const v1::JobLaunch& job, std::uint32_t step) {
         static_cast<void>(cgroup_.call(&spur_cgroup_ops::usage, &scope, &usage));
         static_cast<void>(cgroup_.call(&spur_cgroup_ops::signal, &scope, SIGKILL));
         static_cast<void>(cgroup_.call(&spur_cgroup_ops::remove, &scope));
+        auto whole = scope;
+        whole.step = SPUR_NONE;
+        static_cast<void>(cgroup_.call(&spur_cgroup_ops::remove, &whole));  // if this was the last of its steps
     }
     const auto marked = kill_marked(step_mark(setup_.cookie, job.job_id(), job.attempt(), step));
     const auto found = std::max<std::size_t>(usage.processes, marked);
@@ -314,6 +382,7 @@ v1::Node Agent::describe_node() const {
     node.set_boot_time(hardware.boot_time);
     node.set_start_time(start_time_);
     node.set_boot_id(hardware.boot_id);
+    node.set_enforced(enforced_limits());
     return node;
 }
 
@@ -326,6 +395,8 @@ void Agent::join() {
     hello.set_version(version);
     hello.set_agent_id(memory_->agent_id());
     *hello.mutable_seen() = memory_->seen();
+    hello.set_spool_id(store_->id());
+    hello.set_unfit(setup_.unfit.empty() ? unkillable_ : setup_.unfit);
     for (auto& held : jobs_->held()) *hello.add_held() = std::move(held);
     link_->send(message);
 }

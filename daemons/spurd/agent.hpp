@@ -29,6 +29,11 @@ public:
 
 private:
     Agent(Settings settings, const Config& config, Hardware hardware, bool is_virtual);
+    void open_cgroup(const Config& config);
+    [[nodiscard]] std::uint32_t cgroup_abilities() const;
+    [[nodiscard]] std::uint32_t enforced_limits() const;
+    void limit_node();
+    void clear_leftovers();
     Result<void> lock_state();
     Result<void> open(const Config& config);
     Result<void> open_auth(const Config& config);
@@ -48,6 +53,7 @@ private:
     Settings settings_;
     NodeSetup setup_;
     std::string serve_addr_;
+    std::string unkillable_;  // what an earlier spurd left and nothing ends; empty: there is no such thing
     std::int64_t start_time_;
     int lock_{-1}, signals_{-1};
     Loop loop_;

@@ -2,12 +2,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -26,6 +28,8 @@ namespace fs = std::filesystem;
 constexpr const char* launch_name = "launch";
 constexpr const char* epilog_name = "epilog_done";
 constexpr const char* boot_name = "boot_id";
+constexpr const char* id_name = "spool_id";  // and which directory it is the name of
+constexpr std::size_t id_length = 32;
 
 Result<void> write_file(const std::string& path, std::string_view bytes, mode_t mode) {
     const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
@@ -54,6 +58,13 @@ Result<void> make_directory(const std::string& path, mode_t mode) {
     return fail(ErrorCode::unavailable, "cannot make {}: {}", path, std::strerror(errno));
 }
 
+// Tells a directory from another that has taken its place.
+std::string birth_of(const std::string& directory) {
+    struct statx info {};
+    if (statx(AT_FDCWD, directory.c_str(), 0, STATX_INO | STATX_BTIME, &info) != 0) return {};
+    return fmt::format(" {} {}.{:09}\n", info.stx_ino, info.stx_btime.tv_sec, info.stx_btime.tv_nsec);
+}
+
 // A step is known by its socket, its result, or both.
 void add_step(StoredJob& job, const fs::path& file) {
     const auto extension = file.extension();
@@ -76,7 +87,20 @@ Result<JobStore> JobStore::open(const std::string& state_dir) {
         return fail(ErrorCode::unavailable, "cannot make the state directory {}: {}", state_dir, error.message());
     const auto jobs = fs::absolute(state_dir).string() + "/jobs";
     SPUR_CHECK(make_directory(jobs, 0755));
-    return JobStore{jobs, fs::absolute(state_dir).string()};
+    JobStore store{jobs, fs::absolute(state_dir).string()};
+    const auto known = read_file(store.state_dir_ + "/" + id_name);
+    store.id_ = known.substr(0, id_length);
+    if (known != store.id_ + birth_of(jobs) || store.id_.size() != id_length) SPUR_CHECK(store.renew_id());
+    return store;
+}
+
+Result<void> JobStore::renew_id() {
+    std::array<unsigned char, id_length / 2> bytes{};
+    if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+        return fail(ErrorCode::unavailable, "getrandom: {}", std::strerror(errno));
+    id_.clear();
+    for (const auto byte : bytes) id_ += fmt::format("{:02x}", byte);
+    return write_file(state_dir_ + "/" + id_name, id_ + birth_of(jobs_dir_), 0600);
 }
 
 std::string JobStore::directory(std::uint32_t job, std::uint32_t attempt) const {
@@ -117,21 +141,25 @@ void JobStore::remove(const std::string& directory) const {
     fs::remove_all(directory, ignored);
 }
 
-std::vector<StoredJob> JobStore::load() const {
+std::vector<StoredJob> JobStore::load() {
     std::vector<StoredJob> jobs;
     std::error_code error;
+    bool is_whole = true;
     for (const auto& entry : fs::directory_iterator{jobs_dir_, error}) {
         StoredJob job;
         job.directory = entry.path().string();
         if (!job.launch.ParseFromString(read_file(entry.path() / launch_name)) || job.launch.job_id() == 0) {
             log::warning("{} is not a job's directory; removing it", job.directory);
             remove(job.directory);
+            is_whole = false;
             continue;
         }
         for (const auto& file : fs::directory_iterator{entry.path(), error}) add_step(job, file.path());
         job.epilog_done = fs::exists(entry.path() / epilog_name, error);
         jobs.push_back(std::move(job));
     }
+    if (!is_whole)
+        if (const auto renewed = renew_id(); !renewed) log::warning("{}", renewed.error().text);
     return jobs;
 }
 

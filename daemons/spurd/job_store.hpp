@@ -42,12 +42,20 @@ public:
     void remove_result(const std::string& directory, std::uint32_t step) const;
     void remove(const std::string& directory) const;
 
-    // All that an earlier spurd left here. Directories that make no sense are reported and removed.
-    [[nodiscard]] std::vector<StoredJob> load() const;
+    // All that an earlier spurd left here. Directories that make no sense are reported and removed: what they were for
+    // is forgotten.
+    [[nodiscard]] std::vector<StoredJob> load();
     // A connection to the step daemon behind this step's socket; none if it has gone.
     [[nodiscard]] static std::optional<step::FrameSocket> connect(const std::string& directory, std::uint32_t step);
 
     [[nodiscard]] std::optional<step::StepResult> find_result(const std::string& directory, std::uint32_t step) const;
+
+    // Names this memory of jobs. It goes with the directory: a new name tells the controller that jobs may have been
+    // forgotten. So does whoever finds that one has been.
+    [[nodiscard]] const std::string& id() const { return id_; }
+    Result<void> renew_id();
+
+    [[nodiscard]] const std::string& jobs_dir() const { return jobs_dir_; }
 
     // Whether the machine has booted since note_boot(): once the jobs of before have been dealt with.
     [[nodiscard]] bool is_new_boot(const std::string& boot_id) const;
@@ -56,7 +64,7 @@ public:
 private:
     explicit JobStore(std::string jobs_dir, std::string state_dir)
         : jobs_dir_{std::move(jobs_dir)}, state_dir_{std::move(state_dir)} {}
-    std::string jobs_dir_, state_dir_;
+    std::string jobs_dir_, state_dir_, id_;
 };
 
 }  // namespace spur::agent

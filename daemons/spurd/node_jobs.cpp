@@ -51,7 +51,7 @@ std::string name(const JobKey& key) { return fmt::format("job {} (attempt {})", 
 
 }  // namespace
 
-NodeJobs::NodeJobs(Loop& loop, const NodeSetup& setup, const JobStore& store, Launcher& launcher, Reports& reports,
+NodeJobs::NodeJobs(Loop& loop, const NodeSetup& setup, JobStore& store, Launcher& launcher, Reports& reports,
                    StrayKiller kill_strays)
     : loop_{loop},
       setup_{setup},

@@ -25,10 +25,14 @@ using StrayKiller = std::function<bool(const v1::JobLaunch& job, std::uint32_t s
 
 class NodeJobs {
 public:
-    NodeJobs(Loop& loop, const NodeSetup& setup, const JobStore& store, Launcher& launcher, Reports& reports,
+    NodeJobs(Loop& loop, const NodeSetup& setup, JobStore& store, Launcher& launcher, Reports& reports,
              StrayKiller kill_strays);
 
     void adopt();  // what an earlier spurd left; once, before the first session
+    // Is the daemon of this step alive and known here? One that showed itself after adopt() had looked is taken over
+    // now.
+    bool holds_step(const JobKey& key, std::uint32_t step);
+    [[nodiscard]] bool holds_job(const JobKey& key) const { return jobs_.contains(key); }
     [[nodiscard]] std::vector<v1::HeldStep> held() const;
     void forget_gone() { recent_.clear(); }  // their numbers mean other jobs from now on
     void drop(const google::protobuf::RepeatedPtrField<v1::HeldStep>& unknown);
@@ -117,7 +121,7 @@ private:
 
     Loop& loop_;
     const NodeSetup& setup_;
-    const JobStore& store_;
+    JobStore& store_;
     Launcher& launcher_;
     Reports& reports_;
     StrayKiller kill_strays_;

@@ -105,6 +105,7 @@ void NodeJobs::start_step(JobRun& job, StepRequest& request) {
 }
 
 Result<void> NodeJobs::start_daemon(JobRun& job, step::StepSpec spec, std::shared_ptr<StepClient> client) {
+    if (!setup_.unfit.empty()) return fail(ErrorCode::unavailable, "{}", setup_.unfit);
     spec.environment.push_back(step_mark(setup_.cookie, job.key.first, job.key.second, spec.step));
     SPUR_TRY(auto socket, launcher_.new_step());
     auto& step = job.steps[spec.step];
@@ -357,6 +358,14 @@ void NodeJobs::adopt_step(JobRun& job, const StoredStep& found) {
         step_ended(job, step, *result);
     else
         link_closed(job.key, found.step);
+}
+
+bool NodeJobs::holds_step(const JobKey& key, std::uint32_t id) {
+    auto* const job = find(key.first, key.second);
+    if (job == nullptr) return false;
+    if (!job->steps.contains(id) && JobStore::connect(job->directory, id)) adopt_step(*job, {id, true, std::nullopt});
+    const auto step = job->steps.find(id);
+    return step != job->steps.end() && step->second.link != nullptr;
 }
 
 // spurd died just as it started the batch step: by now the step daemon has shown itself, or it never will.

@@ -242,6 +242,7 @@ Result<void> add_task_gpus(const StepView& view, const NodeSetup& setup, std::ui
     const auto bound = setup.gpus.bind(own);
     task.environment.insert(task.environment.end(), bound.variables.begin(), bound.variables.end());
     task.environment.push_back(fmt::format("SLURM_STEP_GPUS={}", fmt::join(own, ",")));
+    task.device_deny = bound.device_deny;
     return {};
 }
 

@@ -17,6 +17,7 @@ struct NodeSetup {
     Hardware hardware;
     Gpus gpus;
     bool binds_cpus{true};  // false: the node's cores are made up or shared with other nodes
+    std::string unfit;      // why nothing may run here; empty: it may
     v1::AgentPolicy policy;
     std::string cookie;  // in the mark of every step; see strays.hpp
 };

@@ -108,7 +108,17 @@ Result<std::unique_ptr<CgroupPlugin>> CgroupPlugin::load(const CgroupOptions& op
     if (plugin->ops_ == nullptr)
         return fail(ErrorCode::invalid, "{} does not speak {}", options.type, SPUR_CGROUP_IFACE);
     plugin->capabilities_ = plugin->ops_->capabilities(plugin->self_);
+    if (const auto missing = options.needed & ~plugin->capabilities_; missing != 0)
+        return fail(ErrorCode::unavailable, "{} can do less in the step daemon than in spurd (capabilities {:#x})",
+                    options.type, missing);
     return plugin;
+}
+
+CgroupChoice CgroupChoice::make(const CgroupOptions& options) {
+    if (options.file.empty()) return {};
+    auto loaded = CgroupPlugin::load(options);
+    if (loaded) return {*std::move(loaded), {}};
+    return {nullptr, std::move(loaded.error().text)};
 }
 
 CgroupPlugin::~CgroupPlugin() {

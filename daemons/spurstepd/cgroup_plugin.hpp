@@ -20,6 +20,7 @@ struct CgroupOptions {
     std::string file;  // cgroup_v2.so; empty: no plugin
     std::string type;  // "cgroup/v2"
     std::string node, cluster, state_dir;
+    std::uint32_t needed{};                                    // SPUR_CGROUP_* that spurd has seen work here
     std::vector<std::pair<std::string, std::string>> options;  // numbers in decimal, lists joined by unit separators
 };
 
@@ -42,6 +43,15 @@ private:
     spur_plugin* self_{nullptr};
     const spur_cgroup_ops* ops_{nullptr};
     std::uint32_t capabilities_{0};
+};
+
+// What steps are contained with: the plugin, nothing at all (none is configured), or why the one that is configured
+// cannot be used; then no step is run.
+struct CgroupChoice {
+    std::unique_ptr<CgroupPlugin> plugin;
+    std::string problem;
+
+    static CgroupChoice make(const CgroupOptions& options);
 };
 
 }  // namespace spur::step

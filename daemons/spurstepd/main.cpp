@@ -38,6 +38,8 @@ bool parse(int argc, char** argv, Arguments& arguments) {
             arguments.cgroup.cluster = value;
         else if (word == "--state-dir")
             arguments.cgroup.state_dir = value;
+        else if (word == "--cgroup-needs")
+            arguments.cgroup.needed = static_cast<std::uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
         else if (word == "--option")
             arguments.cgroup.options.emplace_back(value.substr(0, value.find('=')), value.substr(value.find('=') + 1));
         else
@@ -55,18 +57,12 @@ int main(int argc, char** argv) {
         return 64;
     }
     close_range(4, ~0U, 0);  // spurd passes descriptor 3; whatever else it was started with is not ours to keep open
-    std::unique_ptr<step::CgroupPlugin> plugin;
-    if (!arguments.cgroup.file.empty()) {
-        auto loaded = step::CgroupPlugin::load(arguments.cgroup);
-        if (loaded)
-            plugin = *std::move(loaded);
-        else
-            std::fprintf(stderr, "spurstepd: steps run uncontained: %s\n", loaded.error().text.c_str());
-    }
+    const auto cgroup = step::CgroupChoice::make(arguments.cgroup);
+    if (!cgroup.problem.empty()) std::fprintf(stderr, "spurstepd: steps are refused: %s\n", cgroup.problem.c_str());
     step::keep_title_space(argc, argv);
     auto connection =
         arguments.zygote >= 0 ? step::serve_forks(arguments.zygote) : step::FrameSocket{arguments.connection};
     if (!connection.is_open()) return 0;
     // _exit: what the zygote's other children inherited alike is not this one's to tear down.
-    _exit(step::run_step(std::move(connection), plugin.get()));
+    _exit(step::run_step(std::move(connection), cgroup));
 }

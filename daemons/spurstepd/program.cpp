@@ -251,9 +251,13 @@ void begin_login(Program& program, std::string& directory) {
         setsid();
     else
         setpgid(0, 0);
-    containment.enter();
+    const int outside = containment.enter(program.task);
     place_stdio(program);
     keep_only_stdio();
+    if (outside != 0) {
+        errno = outside;
+        give_up("cannot enter the step's control group");
+    }
     be_ordinary();
     if (program.terminal) ioctl(STDIN_FILENO, TIOCSCTTY, 0);
     if (!program.cpu_list.empty()) bind_to(program.cpu_list, program.bind_label);

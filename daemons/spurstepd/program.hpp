@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Program {
     int in{-1}, out{-1}, err{-1};
     bool login{false};                // run by the user's login shell, at home: argv is what follows the shell
     bool terminal{false};             // `in` is one: the program leads a session on it
+    std::optional<std::size_t> task;  // its place in the spec; none: it is no task
     std::string cpu_list;             // empty: leave
     std::string bind_label;           // "n1, task  0  0": tell on stderr what it was bound to; empty: do not
     std::string prolog, user_prolog;  // run first, as the user; they may change the environment, and end it all

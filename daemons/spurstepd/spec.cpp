@@ -47,6 +47,7 @@ std::string encode(const TaskSpec& task) {
     out.text(5, task.std_out);
     out.text(6, task.std_err);
     out.text(7, task.cpu_list);
+    for (const auto& device : task.device_deny) out.item(8, device);
     return out.take();
 }
 
@@ -74,6 +75,9 @@ bool decode(std::string_view bytes, TaskSpec& task) {
                 break;
             case 7:
                 task.cpu_list = field->text;
+                break;
+            case 8:
+                task.device_deny.emplace_back(field->text);
                 break;
             default:
                 break;

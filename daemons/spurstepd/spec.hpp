@@ -26,6 +26,7 @@ struct TaskSpec {
     std::vector<std::string> environment;  // beside the step's
     std::string std_in, std_out, std_err;  // files; empty: a stream to whoever started the step
     std::string cpu_list;                  // Linux CPU numbers to bind to; empty: leave
+    std::vector<std::string> device_deny;  // of the step's devices; empty: it may use them all
     bool operator==(const TaskSpec&) const = default;
 };
 

@@ -23,7 +23,8 @@ using namespace std::chrono_literals;
 
 constexpr std::uint32_t launch_failed_status = 53;   // what Slurm's listings show for it: 0:53
 constexpr std::uint32_t out_of_memory_status = 125;  // 0:125
-constexpr auto leftover_pause = 100ms;               // between rounds of SIGKILL
+constexpr const char* kill_failed = "Kill task failed";
+constexpr auto leftover_pause = 100ms;  // between rounds of SIGKILL
 constexpr auto unkillable_after = 60s;
 constexpr auto sign_of_life = 1s;    // how often spurd hears that everything is being killed
 constexpr auto write_patience = 3s;  // of a step that is being ended, for files that do not take what is for them
@@ -38,8 +39,8 @@ std::uint64_t microseconds(const timeval& time) {
 
 }  // namespace
 
-StepDaemon::StepDaemon(StepSpec spec, FrameSocket connection, const CgroupPlugin* plugin)
-    : spec_{std::move(spec)}, connection_{std::move(connection)}, containment_{plugin, spec_}, files_{spec_} {
+StepDaemon::StepDaemon(StepSpec spec, FrameSocket connection, const CgroupChoice& cgroup)
+    : spec_{std::move(spec)}, connection_{std::move(connection)}, containment_{cgroup, spec_}, files_{spec_} {
     result_.job = spec_.job;
     result_.attempt = spec_.attempt;
     result_.step = spec_.step;
@@ -78,8 +79,18 @@ Result<void> StepDaemon::prepare() {
     if (chdir(spec_.directory.c_str()) != 0)
         return fail(ErrorCode::not_found, "{}: {}", spec_.directory, std::strerror(errno));
     listen();
-    if (auto made = containment_.prepare(spec_); !made) log('2', "running uncontained: " + made.error().text);
-    return {};
+    auto made = containment_.prepare(spec_);
+    if (!made) fail_containment(made.error().text);
+    return made;
+}
+
+// Nothing runs here that cannot be held to its limits and killed: neither this step nor, until somebody has looked,
+// another one.
+void StepDaemon::fail_containment(const std::string& why) {
+    result_.launch_failed = true;
+    result_.status = launch_failed_status;
+    result_.error = why;
+    result_.drain = "Step cannot be contained: " + why;
 }
 
 // ---- starting ------------------------------------------------------------------------------------------------------
@@ -147,6 +158,7 @@ Result<void> StepDaemon::start_task(Task& task, const Environment& environment) 
     program.out = streams.out_fd;
     program.err = streams.err_fd;
     program.terminal = streams.terminal;
+    program.task = task.index;
     program.cpu_list = spec.cpu_list;
     if (spec_.bind_verbose) program.bind_label = fmt::format("{}, task {:2} {:2}", spec_.node, task.id, task.index);
     program.prolog = spec_.task_prolog;
@@ -180,6 +192,7 @@ void StepDaemon::start_epilog(Task& task) {
     program.environment.put_all(spec_.tasks[task.index].environment);
     program.environment.set("SLURM_SCRIPT_CONTEXT", "epilog_task");
     program.in = program.out = program.err = null.get();
+    program.task = task.index;
     const auto pid = start(program, spec_, containment_);
     if (!pid) return log('2', "task epilog: " + pid.error().text);
     task.pid = *pid;
@@ -208,7 +221,7 @@ void StepDaemon::loop() {
             clear_leftovers();
             if (gone_by_ && Clock::now() > *gone_by_) {
                 result_.error = "processes of the step could not be killed";
-                result_.drain = "Kill task failed";
+                result_.drain = kill_failed;
                 return;
             }
         }
@@ -310,6 +323,10 @@ void StepDaemon::reap() {
             if (status != 0) say(*task, "--task-epilog failed status=" + std::to_string(status));
             continue;
         }
+        if (const auto outside = containment_.entry_failure(); !outside.empty()) {
+            fail_containment(outside);
+            containment_.signal_all(SIGKILL);
+        }
         task->status = static_cast<std::uint32_t>(status);
         task->input.close();
         result_.status = std::max(result_.status, task->status);
@@ -385,7 +402,7 @@ void StepDaemon::finish() {
                      static_cast<std::uint64_t>(all.ru_oublock) * 512};
     containment_.read_usage(result_.usage);
     result_.time = unix_now();
-    containment_.remove();
+    if (!containment_.remove()) result_.drain = kill_failed;
     write_result();
     unlink(socket_name(spec_.step).c_str());
     send(FrameType::finished, encode(result_));

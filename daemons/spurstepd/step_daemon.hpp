@@ -24,8 +24,8 @@ namespace spur::step {
 
 class StepDaemon {
 public:
-    // `connection` is spurd's; `plugin` may be null.
-    StepDaemon(StepSpec spec, FrameSocket connection, const CgroupPlugin* plugin);
+    // `connection` is spurd's; `cgroup` outlives it.
+    StepDaemon(StepSpec spec, FrameSocket connection, const CgroupChoice& cgroup);
 
     // Runs the step to its end. The result is in the job's directory when this returns.
     void run();
@@ -40,6 +40,7 @@ private:
     Result<void> open_files();
     [[nodiscard]] bool is_ending() const { return kill_at_.has_value(); }
     void end_unstarted();
+    void fail_containment(const std::string& why);
     Result<void> start_task(Task& task, const Environment& environment);
     void start_epilog(Task& task);
     void finish();

@@ -91,12 +91,12 @@ FrameSocket serve_forks(int channel) {
     }
 }
 
-int run_step(FrameSocket connection, const CgroupPlugin* plugin) {
+int run_step(FrameSocket connection, const CgroupChoice& cgroup) {
     leave_spurd();
     auto spec = read_spec(connection);
     if (!spec) return 1;
     set_title("spurstepd: [" + spec->label + "]");
-    StepDaemon{*std::move(spec), std::move(connection), plugin}.run();
+    StepDaemon{*std::move(spec), std::move(connection), cgroup}.run();
     return 0;
 }
 

@@ -12,7 +12,7 @@ namespace spur::step {
 FrameSocket serve_forks(int channel);
 
 // What a new step daemon does: leaves spurd's session, reads its orders from the connection and runs the step.
-int run_step(FrameSocket connection, const CgroupPlugin* plugin);
+int run_step(FrameSocket connection, const CgroupChoice& cgroup);
 
 // ps(1) shows "spurstepd: [12.batch]" instead of the command line. `argv` is main()'s.
 void keep_title_space(int argc, char** argv);

@@ -101,6 +101,42 @@ TEST_F(AgentsTest, ADirectoryThatHangsHoldsUpTheLaunchAndNothingElse) {
     EXPECT_EQ(await(agent, Message::kLaunch).launch().job().groups_size(), 2);
 }
 
+TEST_F(AgentsTest, AnAgentWithoutItsMemoryIsNotSentWhatItMayHaveRun) {
+    auto agent = std::make_unique<FakeAgent>(agents, "n1");
+    auto hello = agent->registration();
+    hello.set_spool_id("first");
+    agent->join(hello);
+    await(*agent, Message::kWelcome);
+    start_job(1);
+    await(*agent, Message::kLaunch);
+    agent = std::make_unique<FakeAgent>(agents, "n1");
+    hello.set_spool_id("second");
+    agent->join(hello);
+    await(*agent, Message::kWelcome);
+    EXPECT_EQ(state_of(1), JobState::pending);
+    for (const auto& message : agent->take()) EXPECT_FALSE(message.has_launch());
+}
+
+TEST_F(AgentsTest, AReportThatAsksForItDrainsTheNodeBeforeItsJobIsOver) {
+    FakeAgent agent{agents, "n1"};
+    agent.join();
+    await(agent, Message::kWelcome);
+    start_job(1);
+    await(agent, Message::kLaunch);
+    v1::StepReport report;
+    report.set_job_id(1);
+    report.set_attempt(1);
+    report.set_step_id(step_batch);
+    report.set_kind(v1::StepReport::FINISHED);
+    report.set_drain("Kill task failed");
+    agent.report(report);
+    await(agent, Message::kAck);
+    rig.look([](const Cluster& cluster) {
+        EXPECT_TRUE(cluster.find_node("n1")->flags & node_flag::drain);
+        EXPECT_EQ(cluster.find_node("n1")->reason, "Kill task failed");
+    });
+}
+
 TEST_F(AgentsTest, AJobWhoseOwnerHasGoneIsNotLaunched) {
     FakeAgent agent{agents, "n1"};
     agent.join();

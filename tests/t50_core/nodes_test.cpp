@@ -111,6 +111,49 @@ TEST(T50Nodes, AReturningAgentIsAskedToContinueWhatItHolds) {
     EXPECT_EQ(only<JobEnding>(events), (std::vector{JobEnding{b.id("c"), 1}}));
 }
 
+TEST(T50Nodes, AnAgentThatLostItsMemoryNeverGetsTheSameAttemptAgain) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).running("a", on("n1"), cpus_each(1)).running("b", on("n1"), cpus_each(1));
+    b.running("c", on("n1"), cpus_each(1), spec([](JobSpec& job) { job.requeue = false; }));
+    auto back = b.registration("n1");
+    back.spool_id = "first";
+    back.held = {{b.id("a"), 1, StepId{step_batch}}};
+    EXPECT_EQ(only<LaunchAgain>(b.must(back)).size(), 2U) << "the first memory that is heard of is trusted";
+    back.spool_id = "second";
+    const auto events = b.must(back);
+    EXPECT_TRUE(only<LaunchAgain>(events).empty()) << "they may have run";
+    EXPECT_TRUE(b.job("a").is_running()) << "it is there";
+    EXPECT_TRUE(b.job("b").is_pending());
+    EXPECT_EQ(b.job("b").restarts, 1U);
+    EXPECT_EQ(b.job("c").state, JobState::node_fail);
+    EXPECT_EQ(shown(b, "n1"), "MIX") << "nothing of them is held there any more";
+    ASSERT_TRUE(b.start_on(b.id("b"), "n1"));
+    EXPECT_EQ(b.job("b").attempt, 2U);
+    EXPECT_EQ(only<LaunchAgain>(b.must(back)), (std::vector{LaunchAgain{b.node("n1"), b.id("b"), 2}}))
+        << "the same memory: it never got this one";
+}
+
+TEST(T50Nodes, AnAgentThatCannotContainJobsIsDrainedUntilItCan) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).policies([](Policies& policies) { policies.config_overrides = true; });
+    b.cluster();
+    auto found = b.registration("n1");
+    found.unfit = "cgroup/v2 could not be loaded";
+    b.must(found);
+    EXPECT_EQ(shown(b, "n1"), "INVAL");
+    EXPECT_EQ(b.cluster().find_node("n1")->reason, "cgroup/v2 could not be loaded");
+    found.unfit = "";
+    b.must(found);
+    EXPECT_EQ(shown(b, "n1"), "IDLE");
+}
+
+TEST(T50Nodes, WhatIsNotEnforcedIsNamedOnceItIsKnown) {
+    using namespace node_limit;
+    EXPECT_EQ(display_unenforced(0), "") << "an agent that says nothing";
+    EXPECT_EQ(display_unenforced(known | containment | cores), "memory,devices,processes");
+    EXPECT_EQ(display_unenforced(known | containment | cores | memory | devices | processes), "");
+}
+
 TEST(T50Nodes, ARebootLosesTheJobsOfTheNode) {
     ClusterBuilder b;
     b.nodes("n1", cpus(4)).running("a", on("n1"), cpus_each(1));

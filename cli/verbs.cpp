@@ -1,6 +1,9 @@
 // The table of commands. A new one is a line here and a folder beside this file.
 #include "cli/verbs.hpp"
 
+#include "cli/common/node_text.hpp"
+#include "cli/common/output.hpp"
+#include "cli/common/session.hpp"
 #include "cli/plugin/plugin.hpp"
 #include "cli/sacctmgr/sacctmgr.hpp"
 #include "cli/scancel/scancel.hpp"
@@ -25,6 +28,19 @@ int run_show(Invocation& self) {
     return run_scontrol(self);
 }
 
+// `spur nodes` is `sinfo` and, where there is something to say, what its nodes do not hold jobs to.
+int run_nodes(Invocation& self) {
+    const bool is_plain = self.words.size() == 1;
+    const auto controller = self.controller;
+    const int code = run_sinfo(self);
+    if (code != 0 || !is_plain) return code;
+    auto session = Session::open(controller);
+    if (!session) return code;
+    if (const auto nodes = session->call<v1::ListNodesReply>("ListNodes", v1::ListNodesRequest{}))
+        print_out(unenforced_note(nodes->nodes()));
+    return code;
+}
+
 constexpr Verb table[] = {
     {"submit", "sbatch", run_sbatch, "submit a batch script"},
     {"run", "srun", run_srun, "run a command on allocated nodes, and wait for it"},
@@ -32,7 +48,7 @@ constexpr Verb table[] = {
     {"queue", "squeue", run_squeue, "list jobs and steps"},
     {"cancel", "scancel", run_scancel, "cancel or signal jobs and steps"},
     {"why", {}, run_why, "say why a job is not running, and what would start now"},
-    {"nodes", "sinfo", run_sinfo, "list nodes and partitions"},
+    {"nodes", "sinfo", run_nodes, "list nodes and partitions"},
     {"show", "scontrol", run_show, "show a job, node, partition, reservation, the configuration ..."},
     {"accounts", "sacctmgr", run_sacctmgr, "show and change accounts, users, limits and QOS"},
     {"priorities", "sprio", run_sprio, "show what waiting jobs are worth, and why"},

@@ -2,9 +2,13 @@
 #include "cli/common/node_text.hpp"
 
 #include "core/array_spec.hpp"
+#include "core/hostlist.hpp"
 #include "core/lexical.hpp"
 
 #include <fmt/format.h>
+
+#include <map>
+#include <vector>
 
 namespace spur::cli {
 namespace {
@@ -89,6 +93,19 @@ std::string gres_used_text(const v1::Node& node) {
                             gres.type().empty() ? "" : ":", gres.used(), index.empty() ? "N/A" : index);
     }
     return text;
+}
+
+std::string unenforced_text(const v1::Node& node) { return display_unenforced(node.enforced()); }
+
+std::string unenforced_note(const google::protobuf::RepeatedPtrField<v1::Node>& nodes) {
+    std::map<std::string, std::vector<std::string>> lacking;
+    for (const auto& node : nodes)
+        if (auto text = unenforced_text(node); !text.empty()) lacking[std::move(text)].push_back(node.name());
+    std::string note;
+    for (const auto& [limits, names] : lacking)
+        note += fmt::format("Not enforced on {}: {}. What jobs ask for is counted there, they are not held to it.\n",
+                            compress_hosts(names), limits);
+    return note;
 }
 
 std::string load_text(double load) { return fmt::format("{:.2f}", load); }

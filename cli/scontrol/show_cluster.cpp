@@ -63,6 +63,7 @@ std::string node_text(const v1::Node& node, const Style& style) {
                     time_text(node.reason_time(), style.now, "Unknown"));
     if (!node.comment().empty()) record.line("Comment={}", node.comment());
     if (!node.extra().empty()) record.line("Extra={}", node.extra());
+    if (const auto lacking = unenforced_text(node); !lacking.empty()) record.line("Unenforced={}", lacking);
     return record.text(style);
 }
 
@@ -116,8 +117,8 @@ std::string reservation_text(const v1::Reservation& reservation, const Style& st
     for (const auto& cores : reservation.core_ids()) record.line("  {}", cores);
     record.line("TRES={}", shown(reservation.tres()));
     record.line("Users={} Groups={} Accounts={} Licenses={} State={} BurstBuffer=(null) Watts=n/a",
-                shown(reservation.users()), shown(reservation.groups()), shown(reservation.accounts()), shown(reservation.licenses()),
-                reservation.state());
+                shown(reservation.users()), shown(reservation.groups()), shown(reservation.accounts()),
+                shown(reservation.licenses()), reservation.state());
     record.line("MaxStartDelay=(null)");
     return record.text(style);
 }

@@ -135,6 +135,10 @@ std::string max_cpus(const Group& group) {
     return most == 0 || most == infinite ? "UNLIMITED" : number(most);
 }
 
+std::string unenforced(const v1::Node& node) {
+    const auto text = unenforced_text(node);
+    return text.empty() ? "none" : text;
+}
 std::string reason(const v1::Node& node) { return node.reason().empty() ? "none" : node.reason(); }
 std::string reason_time(const Group& group) {
     if (group.nodes.empty() || group.nodes.front()->reason_time() == 0 || group.nodes.front()->reason().empty())
@@ -211,6 +215,7 @@ constexpr NodeField table[] = {
     {{0, "allocmem", "ALLOCMEM", cut, SHOW(EACH_OR("0", number(node.alloc_memory_mib())))}, alike},
     {{0, "comment", "COMMENT", cut, SHOW(EACH_OR("(null)", or_null(node.comment())))}, alike},
     {{0, "extra", "EXTRA", cut, SHOW(EACH_OR("(null)", or_null(node.extra())))}, alike},
+    {{0, "unenforced", "UNENFORCED", cut, SHOW(EACH_OR("none", unenforced(node)))}, alike},
     {{0, "gresused", "GRES_USED", cut, SHOW(EACH_OR("(null)", or_null(gres_used_text(node))))}, alike},
     {{0, "port", "PORT", cut, SHOW(EACH_OR("0", number(node.port())))}, alike},
     {{0, "priority", "PRIO_TIER", cut, SHOW(number(PARTITION.priority_tier()))}, alike},

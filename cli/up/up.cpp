@@ -1,6 +1,7 @@
 #include "cli/up/up.hpp"
 
 #include "cli/common/cluster.hpp"
+#include "cli/common/node_text.hpp"
 #include "cli/common/session.hpp"
 #include "cli/up/local_cluster.hpp"
 
@@ -27,7 +28,8 @@ constexpr auto end_patience = std::chrono::seconds{5};
 constexpr const char* up_help =
     "usage: spur up [--nodes N] [--gpus TYPE:COUNT] [--detach] [--port PORT] [--dir DIR]\n"
     "Start a whole cluster on this machine: a controller and N virtual nodes, no configuration, no root.\n\n"
-    "  -n, --nodes N    how many virtual nodes (1 to 512; default 1); each has the whole machine\n"
+    "  -n, --nodes N    how many virtual nodes (1 to 512; default 1); each has the whole machine, so that\n"
+    "                   with several of them tasks are not bound to CPUs\n"
     "      --gpus TYPE:COUNT  give each node simulated GPUs, to try out placement: --gpus mi300x:8\n"
     "  -d, --detach     return once it is ready; stop it with `spur down`\n"
     "      --port PORT  where the controller listens on loopback (default 6817, or any free one)\n"
@@ -200,9 +202,18 @@ Result<LocalCluster> start(const Options& options) {
     return cluster;
 }
 
+// What this machine lets jobs be held to is told once, before anybody relies on it.
+void tell_unenforced() {
+    auto session = Session::open();
+    if (!session) return;
+    const auto nodes = session->call<v1::ListNodesReply>("ListNodes", v1::ListNodesRequest{});
+    if (nodes) std::fputs(unenforced_note(nodes->nodes()).c_str(), stdout);
+}
+
 void greet(const LocalCluster& cluster, const Options& options) {
     std::printf("A cluster with %u node%s is running on this machine, port %u; state and logs in %s.\n",
                 cluster.node_count(), cluster.node_count() == 1 ? "" : "s", cluster.port(), cluster.dir().c_str());
+    tell_unenforced();
     if (options.plan.dir != default_dir())
         std::printf("For commands in other shells: export SPUR_STATE_DIR=%s\n", cluster.dir().c_str());
     if (::geteuid() == 0)

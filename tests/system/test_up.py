@@ -16,7 +16,7 @@ class Trial(unittest.TestCase):
         self.env["PATH"] = os.path.dirname(program("srun")) + ":" + self.env.get("PATH", "/usr/bin:/bin")
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
         self.addCleanup(self.spur, "down")  # before that, and also where `up` fails half way
-        self.ok("up", "--nodes", "2", "--detach")
+        self.greeting = self.ok("up", "--nodes", "2", "--detach")
 
     def spur(self, *words):
         return subprocess.run([program("spur"), *words], env=self.env, cwd=self.dir, capture_output=True, text=True, timeout=3 * PATIENCE,
@@ -62,6 +62,15 @@ class Trial(unittest.TestCase):
             self.ok("cancel", jobs[-1])
         eventually(lambda: not self.ok("queue", "-h", "-t", "R,CG,PD"), "all have ended", patience=10)
         self.assertEqual(set(self.ok("queue", "-h", "-t", "all", "-o", "%T").split()), {"CANCELLED"})
+
+    def test_what_is_not_enforced_is_told(self):
+        """Two nodes that each have the whole machine cannot be held to cores, whatever it is."""
+        note = r"(?m)^Not enforced on node\[1-2\]: (\w+,)*cores\b.*$"
+        self.assertRegex(self.greeting, note)
+        self.assertRegex(self.ok("nodes"), note)
+        self.assertNotRegex(self.ok("sinfo"), "Not enforced", "scripts read what Slurm prints")
+        self.assertRegex(self.ok("sinfo", "-h", "-O", "Unenforced:80"), r"\bcores\b")
+        self.assertRegex(self.ok("show", "node", "node1"), r"(?m)^ +Unenforced=(\w+,)*cores\b")
 
     def test_commands_that_are_not_built_say_so(self):
         for name in ("sacct", "sdiag"):

@@ -226,6 +226,8 @@ class Cluster:
             agent.start()
         if self.wait and self.agents:
             self.wait_nodes()
+        elif self.wait:  # the first configuration is a command like any other: it is in force a moment after the controller serves
+            eventually(lambda: self.run("scontrol", "show", "partition", "main").returncode == 0, "the configuration is in force")
 
     def end_daemons(self):
         daemons = [*self.agents.values(), *self.controllers]

@@ -53,6 +53,27 @@ class Reasons(SharedCluster):
         self.waits(self.cluster.submit("-N9", "--wrap", "true"), "PartitionConfig")
 
 
+class RequiredNodes(SharedCluster):
+    def test_a_node_that_leaves_the_configuration_is_waited_for(self):
+        job = self.cluster.submit("-H", "-w", "n4", "--wrap", "hostname")
+        config = self.cluster.controllers[0].config
+        with open(config) as file:
+            whole = file.read()
+        try:
+            with open(config, "w") as file:
+                file.write(whole.replace("n[1-4]", "n[1-3]"))
+            self.cluster.ok("scontrol", "reconfigure")
+            self.cluster.ok("scontrol", "release", job)
+            self.becomes(job, "%r", "BadConstraints, MissingNodes:n4")
+            self.assertIn("It requires n4, which the configuration no longer has", self.cluster.ok("spur", "why", job))
+        finally:
+            with open(config, "w") as file:
+                file.write(whole)
+            self.cluster.ok("scontrol", "reconfigure")
+        self.ends(job)
+        self.assertEqual(self.cluster.job(job)["NodeList"], "n4")
+
+
 class Limits(SharedCluster):
     settings = {"accounting": 'enforce = ["limits"]\n'}
 

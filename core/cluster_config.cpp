@@ -24,11 +24,34 @@ Result<void> check_node(const NodeConfig& config, const Text& name) {
     return {};
 }
 
-void set_from_config(Node& node, const NodeConfig& config) {
+// One entry stands for all its names, and so do its addr and hostname: in the same order. Logs of older releases may
+// hold a text that is no list; it is taken as it is.
+Text nth_host(const Text& pattern, const HostList& hosts, std::size_t place) {
+    const auto name = hosts.nth(place);
+    return name ? Text{*name} : pattern;
+}
+
+// The configuration knows how the node is reached, its agent on which port: "n1.ib" and "n1:41233" are "n1.ib:41233".
+Text with_port_of(const Text& registered, const Text& configured) {
+    const auto colon = registered.view().rfind(':');
+    const auto colons = std::ranges::count(configured.view(), ':');
+    if (colon == std::string_view::npos || colons == 1 || configured.view().starts_with('[')) return configured;
+    const auto port = registered.view().substr(colon + 1);
+    return colons == 0 ? fmt::format("{}:{}", configured, port) : fmt::format("[{}]:{}", configured, port);
+}
+
+struct EntryHosts {  // of one entry, expanded once
+    HostList addrs, hostnames;
+    explicit EntryHosts(const NodeConfig& config)
+        : addrs{HostList::parse(config.addr.view()).value_or(HostList{})},
+          hostnames{HostList::parse(config.hostname.view()).value_or(HostList{})} {}
+};
+
+void set_from_config(Node& node, const NodeConfig& config, const EntryHosts& hosts, std::size_t place) {
     node.configured = true;
-    if (!config.hostname.empty()) node.hostname = config.hostname;
+    if (!config.hostname.empty()) node.hostname = nth_host(config.hostname, hosts.hostnames, place);
     if (node.hostname.empty()) node.hostname = node.name;
-    if (!config.addr.empty()) node.addr = config.addr;
+    if (!config.addr.empty()) node.addr = with_port_of(node.addr, nth_host(config.addr, hosts.addrs, place));
     if (config.port) node.port = config.port;
     node.topology = config.topology;
     node.cpus = config.cpus;
@@ -59,8 +82,10 @@ Result<std::vector<Node>> ClusterOps::plan_nodes(const ClusterConfig& config) co
     auto nodes = c.nodes_;
     std::map<Text, NodeId, std::less<>> by_name = c.index_->node_by_name;
     std::set<NodeId> seen;
-    for (const auto& entry : config.nodes)
-        for (const auto& name : entry.names) {
+    for (const auto& entry : config.nodes) {
+        const EntryHosts hosts{entry};
+        for (std::size_t i = 0; i < entry.names.size(); ++i) {
+            const auto& name = entry.names[i];
             SPUR_CHECK(check_node(entry, name));
             const auto place = by_name.find(name);
             const bool fresh = place == by_name.end();
@@ -75,10 +100,11 @@ Result<std::vector<Node>> ClusterOps::plan_nodes(const ClusterConfig& config) co
             auto& node = fresh ? nodes.back() : nodes[place->second.value];
             if (!seen.insert(node.id).second) return fail(ErrorCode::invalid, "node {} is defined twice", name);
             const auto before = node;
-            set_from_config(node, entry);
+            set_from_config(node, entry, hosts, i);
             if (!fresh && !c.jobs_on(node.id).empty()) SPUR_CHECK(check_jobs_fit(node));
             if (!(node == before) || fresh) node.version = version;
         }
+    }
     for (auto& node : nodes)
         if (node.configured && !seen.contains(node.id)) {
             node.configured = false;  // takes no new work; its jobs run on

@@ -248,8 +248,8 @@ void node_to_wire(const ReadModel& model, const Node& node, const Users& users, 
     wire.set_hostname(node.hostname.empty() ? node.name.str() : node.hostname.str());
     wire.set_addr(node.addr.empty() ? node.name.str() : node.addr.str());
     wire.set_port(node.port);
-    // An agent on a port of its own says so in its address.
-    if (const auto endpoint = wire::Endpoint::parse(wire.addr(), 0); endpoint && node.port == 0) {
+    // An agent says in its address on which port it is.
+    if (const auto endpoint = wire::Endpoint::parse(wire.addr(), 0)) {
         wire.set_addr(endpoint->host);
         wire.set_port(endpoint->port);
     }

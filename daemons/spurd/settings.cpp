@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/hostlist.hpp"
+
 namespace spur::agent {
 
 namespace {
@@ -64,13 +66,43 @@ std::vector<std::vector<std::uint32_t>> find_cores(const Options& options, const
     return share_cores(hardware, before, size(*node), all);
 }
 
+// The address of `name` in its entry, whose addresses are in the order of its names.
+std::string configured_addr(const NodeConfig& node, const std::string& name) {
+    const auto place = std::ranges::find(node.names, name, &Text::view);
+    const auto list = HostList::parse(node.addr.view());
+    if (!list || place == node.names.end()) return node.addr.str();
+    return list->nth(static_cast<std::size_t>(place - node.names.begin())).value_or(std::string{});
+}
+
+// Option, [agent], the node's own entry. Where nobody proves who he is (auth/local), other machines are served only if
+// the configuration names an address for that.
+Result<wire::Endpoint> find_listen(const Options& options, const Config& config, const NodeConfig* node,
+                                   const std::string& addr) {
+    const auto port = node != nullptr && node->port != 0 ? node->port : wire::agent_port;
+    const auto& given = options.listen.empty() ? config.agent.listen_addr : options.listen;
+    if (!given.empty()) return wire::Endpoint::parse(given, port);
+    if (config.auth.plugin != "auth/local") return wire::Endpoint{"0.0.0.0", port};
+    if (addr.empty()) return wire::Endpoint{"127.0.0.1", port};
+    return wire::Endpoint::parse(addr, port);
+}
+
 }  // namespace
 
 const NodeConfig* find_node(const Config& config, const std::string& name) {
     for (const auto& node : config.cluster.nodes)
-        if (std::ranges::find(node.names, name, [](const Text& text) { return text.view(); }) != node.names.end())
-            return &node;
+        if (std::ranges::find(node.names, name, &Text::view) != node.names.end()) return &node;
     return nullptr;
+}
+
+std::string node_of_host(const Config& config, const std::string& hostname) {
+    const auto short_name = hostname.substr(0, hostname.find('.'));
+    for (const auto& node : config.cluster.nodes) {
+        const auto list = HostList::parse(node.hostname.view());
+        if (!list) continue;
+        const auto place = list->find(short_name);
+        if (place && *place < node.names.size()) return node.names[*place].str();
+    }
+    return short_name;
 }
 
 void pretend(const NodeConfig& node, Hardware& hardware) {
@@ -83,8 +115,7 @@ void pretend(const NodeConfig& node, Hardware& hardware) {
 
 Result<Settings> make_settings(const Options& options, const Config& config, const Hardware& hardware) {
     Settings settings;
-    settings.node =
-        options.node_name.empty() ? hardware.hostname.substr(0, hardware.hostname.find('.')) : options.node_name;
+    settings.node = options.node_name.empty() ? node_of_host(config, hardware.hostname) : options.node_name;
     settings.state_dir = !options.state_dir.empty()        ? options.state_dir
                          : !config.agent.spool_dir.empty() ? config.agent.spool_dir
                                                            : default_state_dir(settings.node);
@@ -95,16 +126,13 @@ Result<Settings> make_settings(const Options& options, const Config& config, con
     for (const auto& controller : settings.controllers)
         settings.controller_list += (settings.controller_list.empty() ? "" : ",") + controller.text();
 
-    const auto& listen = options.listen.empty() ? config.agent.listen_addr : options.listen;
-    const bool local = config.auth.plugin == "auth/local";
-    settings.listen = {local ? "127.0.0.1" : "0.0.0.0", wire::agent_port};
-    if (!listen.empty()) {
-        SPUR_TRY(settings.listen, wire::Endpoint::parse(listen, wire::agent_port));
-    }
+    const auto* const node = find_node(config, settings.node);
+    if (node != nullptr) settings.addr = configured_addr(*node, settings.node);
+    SPUR_TRY(settings.listen, find_listen(options, config, node, settings.addr));
     settings.advertise = options.advertise;
 
     settings.core_cpus = find_cores(options, config, settings.node, hardware);
-    if (const auto* const node = find_node(config, settings.node)) settings.kept_memory_mib = node->mem_spec_mib;
+    if (node != nullptr) settings.kept_memory_mib = node->mem_spec_mib;
     return settings;
 }
 
@@ -113,6 +141,7 @@ std::string serve_address(const Settings& settings, std::uint16_t port, const st
     auto endpoint = settings.listen;
     endpoint.port = port;
     if (listens_everywhere(endpoint.host)) endpoint.host = hostname;
+    if (const auto named = wire::Endpoint::parse(settings.addr, port)) endpoint = *named;
     return endpoint.text();
 }
 

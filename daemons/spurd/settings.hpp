@@ -20,6 +20,7 @@ struct Settings {
     std::string controller_list;  // the same as text
     wire::Endpoint listen;
     std::string advertise;                              // empty: made from `listen` once the port is known
+    std::string addr;                                   // by which the configuration says the node is reached; may be empty
     std::vector<std::vector<std::uint32_t>> core_cpus;  // of the node's cores; empty: they are not bound to any
     std::uint64_t kept_memory_mib{};                    // for the system; 0: the configuration does not say
 };
@@ -29,10 +30,15 @@ Result<Settings> make_settings(const Options& options, const Config& config, con
 // The configuration of one node, or nullptr.
 const NodeConfig* find_node(const Config& config, const std::string& name);
 
+// Which node this machine is, going by what `hostname -s` prints: the one whose entry has it as its hostname, else the
+// one of that name.
+std::string node_of_host(const Config& config, const std::string& hostname);
+
 // A virtual node is what its configuration says, whatever the machine has.
 void pretend(const NodeConfig& node, Hardware& hardware);
 
-// What others are told: `advertise`, or where it listens with a name that means something elsewhere.
+// What others are told: `advertise`, or the node's address from the configuration, or where it listens with a name that
+// means something elsewhere.
 std::string serve_address(const Settings& settings, std::uint16_t port, const std::string& hostname);
 
 }  // namespace spur::agent

@@ -150,13 +150,14 @@ class Controller(Daemon):
 class Agent(Daemon):
     def __init__(self, cluster, name):
         self.cluster, self.name, self.boot_id, self.config = cluster, name, f"boot-of-{name}", None  # None: the first controller's
+        self.listens = True  # on a free port; False: where the configuration says
         self.state = os.path.join(cluster.dir, name)
         os.makedirs(self.state, exist_ok=True)
         super().__init__([], os.path.join(cluster.dir, f"{name}.log"))
 
     def start(self):
         self.command = [*self.cluster.wrapper, program("spurd"), "-D", "-v", "-f", self.config or self.cluster.controllers[0].config, "-N", self.name, "--virtual",
-                        "--state-dir", self.state, "--listen", f"{self.cluster.host}:0",
+                        "--state-dir", self.state, *(["--listen", f"{self.cluster.host}:0"] if self.listens else []),
                         "--controller", self.cluster.controller_list(), "--boot-id", self.boot_id]
         super().start()
 

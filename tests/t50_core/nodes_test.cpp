@@ -42,6 +42,41 @@ TEST(T50Nodes, ANodeIsUnknownUntilItRegisters) {
     EXPECT_EQ(display_compact_state(cluster.nodes()[0].shown_state(), cluster.nodes()[0].shown_flags()), "IDLE");
 }
 
+TEST(T50Nodes, EachNodeOfAnEntryHasItsOwnAddressAndHostname) {
+    Cluster cluster;
+    ClusterConfig config;
+    NodeConfig node;
+    node.names = {"n1", "n2"};
+    node.addr = "ib[7-8].lab";
+    node.hostname = "rack1,rack2";
+    config.nodes = {node};
+    ASSERT_TRUE(cluster.apply({1, ApplyConfig{config}}));
+    EXPECT_EQ(cluster.nodes()[0].addr, "ib7.lab");
+    EXPECT_EQ(cluster.nodes()[1].addr, "ib8.lab");
+    EXPECT_EQ(cluster.nodes()[1].hostname, "rack2");
+}
+
+TEST(T50Nodes, AChangedAddressKeepsThePortItsAgentIsOn) {
+    Cluster cluster;
+    ClusterConfig config;
+    NodeConfig node;
+    node.names = {"n1"};
+    config.nodes = {node};
+    ASSERT_TRUE(cluster.apply({1, ApplyConfig{config}}));
+    NodeRegistered found;
+    found.topology = {1, 1, 1, 1};
+    found.cpus = 1;
+    found.memory_mib = 1;
+    found.addr = "n1:41233";
+    ASSERT_TRUE(cluster.apply({2, found}));
+    config.nodes[0].addr = "10.0.0.1";
+    ASSERT_TRUE(cluster.apply({3, ApplyConfig{config}}));
+    EXPECT_EQ(cluster.nodes()[0].addr, "10.0.0.1:41233");
+    config.nodes[0].addr = "fd00::1";
+    ASSERT_TRUE(cluster.apply({4, ApplyConfig{config}}));
+    EXPECT_EQ(cluster.nodes()[0].addr, "[fd00::1]:41233");
+}
+
 TEST(T50Nodes, StatesFollowFromWhatIsInUse) {
     ClusterBuilder b;
     b.nodes("n1", cpus(4)).running("a", on("n1"), cpus_each(1));

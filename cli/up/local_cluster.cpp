@@ -129,20 +129,52 @@ Result<void> write_file(const std::string& path, const std::string& text) {
     return {};
 }
 
+// What is in it decides which programs run as this user, and what they believe: nobody else may have a hand in it.
+Result<void> check_own(const std::string& dir) {
+    struct stat info {};
+    if (::stat(dir.c_str(), &info) != 0) {
+        if (errno == ENOENT) return {};
+        return fail(ErrorCode::denied, "cannot look at {}: {}", dir, std::strerror(errno));
+    }
+    if (!S_ISDIR(info.st_mode))
+        return fail(ErrorCode::invalid, "{} is not a directory; choose another place with --dir", dir);
+    if (info.st_uid != ::geteuid())
+        return fail(ErrorCode::denied,
+                    "{} belongs to uid {} and you are uid {}; choose a directory of your own with --dir", dir,
+                    info.st_uid, ::geteuid());
+    if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return fail(ErrorCode::denied,
+                    "others may write to {} (mode {:04o}); run chmod go-w {}, or choose another directory with --dir",
+                    dir, info.st_mode & 07777U, dir);
+    return {};
+}
+
+constexpr const char* folders[] = {"", "/ctld", "/log"};
+
+Result<void> make_folders(const std::string& dir) {
+    std::error_code error;
+    for (const auto* part : folders) {
+        const auto path = dir + part;
+        SPUR_CHECK(check_own(path));
+        const bool made = fs::create_directories(path, error);
+        if (error) return fail(ErrorCode::internal, "cannot make {}: {}", path, error.message());
+        if (made) ::chmod(path.c_str(), 0755);  // whatever the umask allows the group
+    }
+    fs::permissions(dir + "/ctld", fs::perms::owner_all, error);
+    return {};
+}
+
 }  // namespace
 
 Result<LocalCluster> LocalCluster::prepare(const LocalPlan& plan) {
+    SPUR_CHECK(check_own(plan.dir));
     if (const auto running = find(plan.dir))
         return fail(
             ErrorCode::conflict,
-            "a cluster is already running in {}; stop it with `spur down`, or choose another directory with --dir",
-            plan.dir);
-    std::error_code error;
-    for (const auto* part : {"", "/ctld", "/log"}) {
-        fs::create_directories(plan.dir + part, error);
-        if (error) return fail(ErrorCode::internal, "cannot make {}: {}", plan.dir + part, error.message());
-    }
-    fs::permissions(plan.dir + "/ctld", fs::perms::owner_all, error);
+            "a cluster is already running in {}; stop it with `spur down --dir {}`, or choose another directory "
+            "with --dir",
+            plan.dir, plan.dir);
+    SPUR_CHECK(make_folders(plan.dir));
     LocalCluster cluster;
     cluster.dir_ = plan.dir;
     cluster.bin_dir_ = plan.bin_dir;
@@ -160,6 +192,7 @@ Result<LocalCluster> LocalCluster::prepare(const LocalPlan& plan) {
 }
 
 Result<LocalCluster> LocalCluster::find(const std::string& dir) {
+    SPUR_CHECK(check_own(dir));
     LocalCluster cluster;
     cluster.dir_ = dir;
     std::ifstream file{cluster.pid_path()};

@@ -28,7 +28,8 @@ struct Process {
 
 class LocalCluster {
 public:
-    // Makes the directories and the configuration; refuses if one is running there already.
+    // Makes the directories and the configuration; refuses if one is running there already, or if others than this user
+    // could change what is there.
     static Result<LocalCluster> prepare(const LocalPlan& plan);
     // The one recorded in `dir`; fails if there is none.
     static Result<LocalCluster> find(const std::string& dir);

@@ -4,6 +4,7 @@
 #include "cli/common/node_text.hpp"
 #include "cli/common/session.hpp"
 #include "cli/up/local_cluster.hpp"
+#include "core/lexical.hpp"
 
 #include <getopt.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -38,12 +40,14 @@ constexpr const char* up_help =
     "  -h, --help\n\n"
     "Without --detach it stays in the foreground; Ctrl-C stops the cluster. Its state is kept: the next `spur up` goes "
     "on where\n"
-    "this one stopped. Commands find it by themselves.\n";
+    "this one stopped. Commands find a cluster in the default directory by themselves, and one elsewhere by "
+    "SPUR_STATE_DIR=DIR.\n";
 
 constexpr const char* down_help =
     "usage: spur down [--dir DIR]\n"
-    "Stop the cluster that `spur up` started. Jobs that are running are ended; waiting jobs are kept for the next "
-    "`spur up`.\n";
+    "Stop the cluster that `spur up` started. Jobs that are running are cancelled, no other starts in their place; "
+    "waiting jobs\n"
+    "are kept for the next `spur up`.\n";
 
 struct Options {
     LocalPlan plan;
@@ -112,12 +116,12 @@ Result<Options> parse(Invocation& self, bool down) {
                 options.help = true;
                 break;
             default:
-                return fail(ErrorCode::invalid, "unknown option or missing value: {}; see spur {} --help",
-                            argv[optind - 1], self.words[0]);
+                return fail(ErrorCode::invalid, "unknown option or missing value: {}; see {} --help", argv[optind - 1],
+                            self.words[0]);
         }
     }
     if (optind < argc)
-        return fail(ErrorCode::invalid, "unexpected argument {}; see spur {} --help", argv[optind], self.words[0]);
+        return fail(ErrorCode::invalid, "unexpected argument {}; see {} --help", argv[optind], self.words[0]);
     if (options.plan.dir.empty())
         return fail(ErrorCode::invalid, "HOME is not set; say where to keep state with --dir");
     std::error_code error;
@@ -161,23 +165,43 @@ void follow(const std::string& dir) {
     ::unsetenv("SPUR_CONTROLLER_ADDR");
 }
 
-// Cancels what runs, so that nothing of a cluster outlives it. A job that ignores the polite signal is killed by its
-// step daemon when KillWait is over, cluster or not: that is not waited for.
-void end_jobs() {
-    auto session = Session::open();
-    if (!session) return;
-    v1::SignalJobsRequest cancel;
+v1::ListJobsRequest jobs_in(std::initializer_list<const char*> states) {
     v1::ListJobsRequest list;
-    for (const char* state : {"RUNNING", "SUSPENDED"}) cancel.add_states(state), list.add_states(state);
-    list.add_states("COMPLETING");
+    for (const char* state : states) list.add_states(state);
+    return list;
+}
+
+// Cancels what runs, so that nothing of a cluster outlives it, and says how many that were. No waiting job may start in
+// the place of one that ends: scheduling stops first, and what was on its way to a node at that moment is cancelled as
+// soon as it shows. A job that ignores the polite signal is killed by its step daemon when KillWait is over, cluster or
+// not: that is not waited for.
+std::size_t end_jobs() {
+    auto session = Session::open();
+    if (!session) return 0;
+    v1::ShutdownRequest no_more_jobs;
+    no_more_jobs.set_only_scheduling(true);
+    if (!session->call<v1::Ack>("Shutdown", no_more_jobs, Session::write_options())) return 0;
+    v1::SignalJobsRequest cancel;
+    cancel.add_states("RUNNING"), cancel.add_states("SUSPENDED");
     cancel.set_with_filters(true);
-    if (!session->call<v1::JobActionReply>("SignalJobs", cancel, Session::write_options())) return;
+    std::size_t ended = 0;
     const auto until = std::chrono::steady_clock::now() + end_patience;
     while (std::chrono::steady_clock::now() < until) {
-        const auto left = session->call<v1::ListJobsReply>("ListJobs", list);
-        if (!left || left->jobs().empty()) return;
+        const auto running = session->call<v1::ListJobsReply>("ListJobs", jobs_in({"RUNNING", "SUSPENDED"}));
+        if (!running) break;
+        if (!running->jobs().empty()) {
+            if (!session->call<v1::JobActionReply>("SignalJobs", cancel, Session::write_options())) break;
+            ended += static_cast<std::size_t>(running->jobs_size());
+        }
+        const auto left = session->call<v1::ListJobsReply>("ListJobs", jobs_in({"RUNNING", "SUSPENDED", "COMPLETING"}));
+        if (!left || left->jobs().empty()) break;
         std::this_thread::sleep_for(std::chrono::milliseconds{20});
     }
+    return ended;
+}
+
+void tell_ended(std::size_t jobs) {
+    if (jobs > 0) std::printf("%zu running job%s cancelled.\n", jobs, jobs == 1 ? " was" : "s were");
 }
 
 Result<LocalCluster> start(const Options& options) {
@@ -210,17 +234,57 @@ void tell_unenforced() {
     if (nodes) std::fputs(unenforced_note(nodes->nodes()).c_str(), stdout);
 }
 
-void greet(const LocalCluster& cluster, const Options& options) {
+// As one word of a shell command.
+std::string shell_word(const std::string& text) {
+    const bool is_plain = !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
+        return std::isalnum(c) || std::string_view{"/._-+,@%"}.contains(static_cast<char>(c));
+    });
+    if (is_plain) return text;
+    std::string word = "'";
+    for (const char c : text) word += c == '\'' ? std::string{"'\\''"} : std::string{c};
+    return word + "'";
+}
+
+// This program as the user can type it: by name where the shell finds it, else by its path.
+std::string spur_command(const std::string& bin_dir) {
+    const char* const path = std::getenv("PATH");
+    for (const auto part : split(path == nullptr ? "" : path, ':')) {
+        const auto found = std::filesystem::path{part} / "spur";
+        if (::access(found.c_str(), X_OK) != 0) continue;
+        std::error_code error;
+        if (std::filesystem::equivalent(found, bin_dir + "/spur", error)) return "spur";
+        break;  // another installation's
+    }
+    return shell_word(bin_dir + "/spur");
+}
+
+// What must come before a command, in the shell this was started from, so that it finds this cluster and no other.
+// Empty: it does by itself. Asked before follow() changes the environment.
+std::string way_to(const std::string& dir) {
+    std::string unset;
+    for (const auto* name : {"SPUR_CONF", "SPUR_CONTROLLER_ADDR"})
+        if (const char* value = std::getenv(name); value != nullptr && *value != '\0')
+            unset += fmt::format("-u {} ", name);
+    if (unset.empty() && dir == default_dir()) return {};
+    return fmt::format("{}SPUR_STATE_DIR={} ", unset.empty() ? "" : "env " + unset, shell_word(dir));
+}
+
+void greet(const LocalCluster& cluster, const Options& options, const std::string& way) {
     std::printf("A cluster with %u node%s is running on this machine, port %u; state and logs in %s.\n",
                 cluster.node_count(), cluster.node_count() == 1 ? "" : "s", cluster.port(), cluster.dir().c_str());
     tell_unenforced();
-    if (options.plan.dir != default_dir())
-        std::printf("For commands in other shells: export SPUR_STATE_DIR=%s\n", cluster.dir().c_str());
     if (::geteuid() == 0)
         std::printf("You are root, and so are your jobs: disable_root_jobs = false in %s.\n",
                     cluster.config_path().c_str());
-    std::printf("Try:\n  spur run hostname\n  spur submit --wrap 'echo hello from $SLURM_JOB_ID'\n  spur queue\n%s",
-                options.detach ? "Stop it with: spur down\n" : "Ctrl-C stops it.\n");
+    const auto spur = spur_command(options.plan.bin_dir);
+    std::printf("Try:\n");
+    for (const char* command : {"run hostname", "submit --wrap 'echo hello from $SLURM_JOB_ID'", "queue"})
+        std::printf("  %s%s %s\n", way.c_str(), spur.c_str(), command);
+    if (options.detach)
+        std::printf("Stop it with: %s down%s\n", spur.c_str(),
+                    way.empty() ? "" : (" --dir " + shell_word(cluster.dir())).c_str());
+    else
+        std::puts("Ctrl-C stops it.");
     std::fflush(stdout);
 }
 
@@ -229,7 +293,7 @@ int wait_for_the_end(LocalCluster& cluster, const Console& console, const sigset
         const timespec pause{1, 0};
         if (sigtimedwait(&signals, nullptr, &pause) > 0) {
             std::puts("\nStopping.");
-            end_jobs();
+            tell_ended(end_jobs());
             cluster.stop();
             return 0;
         }
@@ -251,9 +315,10 @@ int run_up(Invocation& self) {
     sigemptyset(&signals);
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, number);
     if (!options->detach) sigprocmask(SIG_BLOCK, &signals, nullptr);
+    const auto way = way_to(options->plan.dir);
     auto cluster = start(*options);
     if (!cluster) return self.console.error("{}", cluster.error().text), 1;
-    greet(*cluster, *options);
+    greet(*cluster, *options, way);
     return options->detach ? 0 : wait_for_the_end(*cluster, self.console, signals);
 }
 
@@ -264,7 +329,7 @@ int run_down(Invocation& self) {
     auto cluster = LocalCluster::find(options->plan.dir);
     if (!cluster) return self.console.error("{}", cluster.error().text), 1;
     follow(options->plan.dir);
-    end_jobs();
+    tell_ended(end_jobs());
     cluster->stop();
     std::printf("The cluster in %s is stopped; its state is kept.\n", options->plan.dir.c_str());
     return 0;

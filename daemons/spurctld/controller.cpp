@@ -275,6 +275,10 @@ ServiceHooks Controller::hooks() {
     ServiceHooks hooks;
     hooks.reconfigure = [this] { return reconfigure(); };
     hooks.shut_down = [this] { request_stop_(); };
+    hooks.stop_scheduling = [this] {
+        scheduler_->pause();
+        log::info("no more jobs are started: the cluster is about to stop");
+    };
     hooks.plugin_stats = [this] { return plugin_stats(); };
     hooks.config_items = [this] { return config_items(); };
     hooks.diagnostics = [this](v1::DiagnosticsReply& reply, bool) {

@@ -35,6 +35,11 @@ void Scheduler::stop() {
     thread_.join();
 }
 
+void Scheduler::pause() {
+    const std::lock_guard lock{mutex_};
+    paused_ = true;
+}
+
 void Scheduler::wake() {
     {
         const std::lock_guard lock{mutex_};
@@ -86,10 +91,10 @@ void Scheduler::loop(const std::stop_token& stop) {
 bool Scheduler::wait_for_work(const std::stop_token& stop) {
     std::unique_lock lock{mutex_};
     auto longest = std::min(options_.interval, options_.usage_interval);
-    if (alarm_ != 0)
+    if (alarm_ != 0 && leads_ && !paused_)  // else nobody would answer it
         longest = std::clamp(std::chrono::seconds{alarm_ - static_cast<UnixSeconds>(::time(nullptr))},
                              std::chrono::seconds{0}, longest);
-    wake_.wait_for(lock, stop, longest, [&] { return dirty_ && leads_; });
+    wake_.wait_for(lock, stop, longest, [&] { return dirty_ && leads_ && !paused_; });
     return !stop.stop_requested();
 }
 
@@ -99,7 +104,7 @@ void Scheduler::cycle(const std::stop_token& stop) {
     bool fades = false;
     {
         const std::lock_guard lock{mutex_};
-        if (!leads_) return;
+        if (!leads_ || paused_) return;
         input.changes = std::exchange(changes_, {});
         input.model = model_;
         input.budget = options_.budget;
@@ -124,6 +129,7 @@ void Scheduler::cycle(const std::stop_token& stop) {
     {
         const std::lock_guard lock{mutex_};
         alarm_ = outcome.alarm;
+        if (paused_) return;
     }
     const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begun);
     if (outcome.pending > 0) {

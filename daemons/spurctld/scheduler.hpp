@@ -29,7 +29,8 @@ public:
     Scheduler(Engine& engine, PolicyPlugins plugins, SchedulerOptions options, std::function<void(std::string)> log);
     ~Scheduler() override;
     void stop();
-    void wake();  // something outside the cluster's state changed: plugins, options
+    void pause();  // nothing is planned any more, and no plan that is being made is carried out
+    void wake();   // something outside the cluster's state changed: plugins, options
     void reconfigure(SchedulerOptions options);
 
     void on_applied(const Cluster& cluster, const Events& events, const Changes& changes,
@@ -60,6 +61,7 @@ private:
     std::shared_ptr<const ReadModel> model_;
     bool leads_{false};
     bool dirty_{false};
+    bool paused_{false};
     UnixSeconds alarm_{};  // when the passing of time alone calls for a cycle; 0: never
     Stats stats_;
 

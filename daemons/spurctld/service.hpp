@@ -25,6 +25,7 @@ namespace spur::ctld {
 struct ServiceHooks {
     std::function<Result<v1::ReconfigureReply>()> reconfigure;
     std::function<void()> shut_down;
+    std::function<void()> stop_scheduling;  // until the end of this daemon
     std::function<v1::PluginStatsReply()> plugin_stats;
     std::function<std::vector<std::pair<std::string, std::string>>()> config_items;
     std::function<void(v1::DiagnosticsReply&, bool reset)> diagnostics;

@@ -51,9 +51,14 @@ void Service::reconfigure(const Call& call) {
 }
 
 void Service::shut_down(const Call& call) {
+    const auto request = call.parse<v1::ShutdownRequest>();
+    if (!request) return refuse(call, request.error());
     if (const auto who = operator_or_refusal(call); !who) return refuse(call, who.error());
+    if (request->only_scheduling())
+        hooks_.stop_scheduling();
+    else
+        hooks_.shut_down();
     call.reply_with(v1::Ack{});
-    hooks_.shut_down();
 }
 
 void Service::plugin_stats(const Call& call) { call.reply_with(hooks_.plugin_stats()); }

@@ -74,6 +74,7 @@ ServiceHooks hooks(PriorityBook& priorities) {
     ServiceHooks hooks;
     hooks.reconfigure = [] { return v1::ReconfigureReply{}; };
     hooks.shut_down = [] {};
+    hooks.stop_scheduling = [] {};
     hooks.plugin_stats = [] { return v1::PluginStatsReply{}; };
     hooks.config_items = [] { return std::vector<std::pair<std::string, std::string>>{{"key", "value"}}; };
     hooks.diagnostics = [](v1::DiagnosticsReply&, bool) {};

@@ -51,12 +51,14 @@ Failure to_failure(const wire::RpcError& error, const Cluster& cluster) {
     }
 }
 
-Session::Session(Cluster cluster, std::shared_ptr<wire::CredentialSource> credentials)
+Session::Session(Cluster cluster, std::shared_ptr<wire::CredentialSource> credentials, const Console* console)
     : cluster_(std::move(cluster)), credentials_(std::move(credentials)) {
-    channel_ = std::make_unique<wire::Channel>(channel_options(cluster_.controllers, wire::controller_name));
+    auto options = channel_options(cluster_.controllers, wire::controller_name);
+    if (console != nullptr) options.tell = [console](std::string_view text) { console->info("{}", text); };
+    channel_ = std::make_unique<wire::Channel>(std::move(options));
 }
 
-Answer<Session> Session::open(const std::string& controller) {
+Answer<Session> Session::open(const std::string& controller, const Console* console) {
     auto cluster = find_cluster(controller);
     if (!cluster) return std::unexpected(to_failure(cluster.error()));
     if (cluster->controllers.empty())  // in the words that programs written for Slurm look for
@@ -66,7 +68,7 @@ Answer<Session> Session::open(const std::string& controller) {
                   "`spur up`, or name one with SPUR_CONF or SPUR_CONTROLLER_ADDR"}));
     auto credentials = open_credentials(*cluster);
     if (!credentials) return std::unexpected(to_failure(credentials.error()));
-    return Session(std::move(*cluster), std::move(*credentials));
+    return Session(std::move(*cluster), std::move(*credentials), console);
 }
 
 Answer<std::string> Session::choose_cluster(std::string_view names) {

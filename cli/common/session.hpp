@@ -32,7 +32,9 @@ Failure to_failure(const Error& error);
 
 class Session {
 public:
-    static Answer<Session> open(const std::string& controller = {});
+    // `console` is told when the controllers keep a call waiting, and when an answer may be out of date; it outlives
+    // the session. None: nobody is.
+    static Answer<Session> open(const std::string& controller = {}, const Console* console = nullptr);
 
     // call<v1::PingReply>("Ping", request). `idempotent`: asking twice is harmless.
     template <class Reply, class Request>
@@ -58,7 +60,7 @@ public:
     wire::Channel channel_to(const wire::Endpoint& endpoint, std::string_view server) const;
 
 private:
-    Session(Cluster cluster, std::shared_ptr<wire::CredentialSource> credentials);
+    Session(Cluster cluster, std::shared_ptr<wire::CredentialSource> credentials, const Console* console);
     wire::ChannelOptions channel_options(std::vector<wire::Endpoint> endpoints, std::string_view server) const;
 
     Cluster cluster_;

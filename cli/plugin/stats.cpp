@@ -73,7 +73,7 @@ std::string stats_json(const v1::PluginStatsReply& reply) {
 }  // namespace
 
 Result<int> stats(const Options& options, Invocation& self) {
-    auto session = Session::open(self.controller);
+    auto session = Session::open(self.controller, &self.console);
     if (!session) {
         session.error().print_details(self.console);
         return fail(session.error().code, "{}", session.error().text);

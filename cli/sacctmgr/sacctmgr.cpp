@@ -140,7 +140,7 @@ int run_sacctmgr(Invocation& self) {
         return finish_early(
             outcome, self.console,
             {help_text("sacctmgr [<OPTION>] [<COMMAND>]", std::span<const OptionRow<Options>>{table}), usage_text});
-    auto session = Session::open(self.controller);
+    auto session = Session::open(self.controller, &self.console);
     if (!session) {
         session.error().print_details(self.console);
         self.console.error("Unable to reach the controller: {}", session.error().text);

@@ -112,7 +112,7 @@ int run_scancel(Invocation& self) {
         self.console.error("{}", failure.text);
         return 1;
     };
-    auto session = Session::open(self.controller);
+    auto session = Session::open(self.controller, &self.console);
     if (!session) return explain(session.error());
     if (!options.clusters.empty())
         if (const auto chosen = session->choose_cluster(options.clusters); !chosen) return explain(chosen.error());

@@ -16,7 +16,7 @@ namespace scontrol {
 
 Session* Control::open(std::string_view what) {
     if (session_) return session_.get();
-    auto session = Session::open(self_.controller);
+    auto session = Session::open(self_.controller, &self_.console);
     if (!session) {
         explain(what, session.error());
         return nullptr;

@@ -113,7 +113,7 @@ private:
 }  // namespace
 
 Result<int> record(const RecordOptions& options, const Invocation& self) {
-    auto session = Session::open(self.controller);
+    auto session = Session::open(self.controller, &self.console);
     if (!session) return std::unexpected(to_error(session.error()));
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::fopen(options.output.c_str(), "w"), std::fclose};
     if (!file) return fail(ErrorCode::denied, "{} cannot be written: {}", options.output, std::strerror(errno));

@@ -76,7 +76,7 @@ int run_sinfo(Invocation& self) {
     const auto outcome = read_arguments(self, options);
     if (outcome.end != ParseEnd::go_on)
         return finish_early(outcome, self.console, {help_text("sinfo [OPTIONS]", option_table()), usage_text});
-    auto session = Session::open(self.controller);
+    auto session = Session::open(self.controller, &self.console);
     if (!session) return explain(self, "slurm_load_partitions", session.error());
     if (options.clusters) {
         const auto chosen = session->choose_cluster(*options.clusters);

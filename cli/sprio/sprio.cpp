@@ -43,7 +43,7 @@ int run_sprio(Invocation& self) {
     v1::ListPrioritiesRequest request;
     if (options.jobs)
         for (const auto id : *options.jobs) request.add_ids(id);
-    auto session = Session::open(self.controller);
+    auto session = Session::open(self.controller, &self.console);
     if (!session) return explain(self, session.error());
     const auto reply = session->call<v1::ListPrioritiesReply>("ListPriorities", request);
     if (!reply) return explain(self, reply.error());

@@ -129,7 +129,7 @@ int run_squeue(Invocation& self) {
     if (outcome.end != ParseEnd::go_on)
         return finish_early(outcome, self.console, {help_text("squeue [OPTIONS]", option_table()), usage_text});
     if (!is_sensible(self, options, outcome.rest)) return 1;
-    auto session = Session::open(self.controller);
+    auto session = Session::open(self.controller, &self.console);
     if (!session) {
         session.error().print_details(self.console);
         fmt::print(stderr, "slurm_load_jobs error: {}\n", session.error().text);

@@ -109,7 +109,7 @@ private:
         request.set_timeout_ms(60'000);
         for (;;) {
             const auto reply = session_.call<v1::AwaitAllocationReply>(
-                "AwaitAllocation", request, {.timeout = 90s, .idempotent = true, .metadata = {}});
+                "AwaitAllocation", request, {.timeout = 90s, .idempotent = true, .metadata = {}, .long_poll = true});
             if (!reply) {
                 const int code = refuse(fmt::format("Unable to confirm allocation for job {}", id), reply.error());
                 if (reply.error().code == ErrorCode::not_found)
@@ -183,7 +183,7 @@ private:
         request.set_timeout_ms(300);
         for (bool told = false;;) {
             const auto reply = session_.call<v1::CreateStepReply>(
-                "CreateStep", request, {.timeout = 90s, .idempotent = false, .metadata = {}});
+                "CreateStep", request, {.timeout = 90s, .idempotent = false, .metadata = {}, .long_poll = true});
             if (!reply)
                 return std::unexpected(
                     refuse(fmt::format("Unable to create step for job {}", request.job_id()), reply.error()));
@@ -453,7 +453,7 @@ int run_srun(Invocation& self) {
         }
         components.push_back({std::move(component), split.line.commands[i]});
     }
-    auto session = Session::open(self.controller);
+    auto session = Session::open(self.controller, &self.console);
     if (!session) {
         session.error().print_details(self.console);
         self.console.error("Unable to allocate resources: {}", session.error().text);

@@ -29,7 +29,7 @@ int run_sshare(Invocation& self) {
     if (outcome.end != ParseEnd::go_on)
         return finish_early(outcome, self.console, {help_text("sshare [OPTION]", option_table()), usage_text});
     if (options.help_format) return print_out(field_names()), 0;
-    auto session = Session::open(self.controller);
+    auto session = Session::open(self.controller, &self.console);
     if (!session) return explain(self, session.error());
     const auto reply = session->call<v1::ListSharesReply>("ListShares", v1::ListSharesRequest{});
     if (!reply) return explain(self, reply.error());

@@ -91,8 +91,8 @@ Answer<v1::AwaitAllocationReply> await(Session& session, std::uint32_t job, std:
     v1::AwaitAllocationRequest request;
     request.set_job_id(job);
     request.set_timeout_ms(static_cast<std::uint32_t>(wait.count()));
-    return session.call<v1::AwaitAllocationReply>("AwaitAllocation", request,
-                                                  {.timeout = wait + 30s, .idempotent = true, .metadata = {}});
+    return session.call<v1::AwaitAllocationReply>(
+        "AwaitAllocation", request, {.timeout = wait + 30s, .idempotent = true, .metadata = {}, .long_poll = true});
 }
 
 // Why waiting may take long, where that is known from the start.

@@ -76,7 +76,7 @@ private:
         auto session = Session::open(controllers);
         while (session) {
             const auto reply = session->call<v1::AwaitAllocationReply>(
-                "AwaitAllocation", request, {.timeout = 90s, .idempotent = true, .metadata = {}});
+                "AwaitAllocation", request, {.timeout = 90s, .idempotent = true, .metadata = {}, .long_poll = true});
             const bool gone = !reply && reply.error().code == ErrorCode::not_found;
             const auto state = reply ? job_state(reply->job()).state : JobState::cancelled;
             if (gone || (reply && job_state(reply->job()).is_finished())) {

@@ -61,7 +61,7 @@ int run_salloc(Invocation& self) {
     }
     request.submit.set_request_id(new_request_id());
 
-    auto session = Session::open(self.controller);
+    auto session = Session::open(self.controller, &self.console);
     if (!session) {
         session.error().print_details(self.console);
         self.console.error("Job submit/allocate failed: {}", session.error().text);

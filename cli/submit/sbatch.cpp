@@ -99,7 +99,7 @@ int run_sbatch(Invocation& self) {
     if (!request) return request.error();
     const auto& options = components.front();
 
-    auto session = Session::open(self.controller);
+    auto session = Session::open(self.controller, &self.console);
     const auto refuse = [&](const Failure& failure) {
         explain_refusal(self.console, failure, options.spec);
         if (request->test_only())

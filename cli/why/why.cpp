@@ -57,7 +57,7 @@ int run_why(Invocation& self) {
         self.console.error("which job? See spur why --help");
         return 2;
     }
-    auto session = Session::open(self.controller);
+    auto session = Session::open(self.controller, &self.console);
     if (!session) {
         session.error().print_details(self.console);
         self.console.error("{}", session.error().text);

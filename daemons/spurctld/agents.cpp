@@ -16,6 +16,13 @@ constexpr std::chrono::seconds settle_time{10};  // a new leader gives agents so
 constexpr std::chrono::seconds rival_patience{3};
 constexpr std::chrono::seconds rival_silence{60};  // how often the log is told of two agents of one name
 
+// Clients go where this points; nowhere, and they try the next controller.
+void send_on(const wire::Session& session, const Leadership& leadership, std::string why) {
+    wire::Metadata trailers;
+    trailers.add(wire::leader_key, leadership.leader);
+    session.close(Error{ErrorCode::unavailable, std::move(why)}, trailers);
+}
+
 }  // namespace
 
 Agents::Agents(Engine& engine, Users& users, AgentConfig config, std::string cluster_name, Log log)
@@ -30,11 +37,34 @@ Agents::~Agents() = default;
 
 // ---- sessions ------------------------------------------------------------------------------------------------------
 
+// An agent that comes while nobody leads waits here for the one who will: ten thousand that knock again and again would
+// only hold up the election, and each would learn of its outcome late.
+void Agents::park(const wire::Session& session) {
+    session.on_message([](const std::string&) {});  // it introduces itself again to the leader
+    session.on_closed([this](const std::optional<Error>&) {
+        const std::lock_guard lock{mutex_};
+        std::erase_if(parked_, [](const wire::Session& waiting) { return !waiting.is_open(); });
+    });
+    {
+        const std::lock_guard lock{mutex_};
+        parked_.push_back(session);
+    }
+    if (const auto now = engine_.leadership(); now.is_leader || !now.leader.empty()) send_parked_on(now);
+}
+
+void Agents::send_parked_on(const Leadership& now) {
+    std::vector<wire::Session> parked;
+    {
+        const std::lock_guard lock{mutex_};
+        parked = std::exchange(parked_, {});
+    }
+    for (const auto& session : parked) send_on(session, now, "there is a leader now");
+}
+
 void Agents::open(wire::Session session) {
     if (const auto leadership = engine_.leadership(); !leadership.is_leader) {
-        wire::Metadata trailers;
-        trailers.add(wire::leader_key, leadership.leader);
-        return session.close(Error{ErrorCode::unavailable, "this controller does not lead"}, trailers);
+        if (leadership.leader.empty()) return park(session);
+        return send_on(session, leadership, "this controller does not lead");
     }
     auto link = std::make_shared<Link>(session);
     session.on_message([this, link](const std::string& bytes) { receive(link, bytes); });
@@ -262,10 +292,8 @@ void Agents::on_leadership(const Cluster& cluster, const Leadership& now) {
             unfinished_.clear();
         }
     }
-    wire::Metadata trailers;
-    trailers.add(wire::leader_key, now.leader);
-    for (const auto& link : strays)
-        link->session.close(Error{ErrorCode::unavailable, "this controller no longer leads"}, trailers);
+    for (const auto& link : strays) send_on(link->session, now, "this controller no longer leads");
+    if (now.is_leader || !now.leader.empty()) send_parked_on(now);
 }
 
 void Agents::watch_silence(const std::stop_token& stop) {

@@ -85,6 +85,8 @@ private:
     };
 
     // agents.cpp
+    void park(const wire::Session& session);
+    void send_parked_on(const Leadership& now);
     void receive(const std::shared_ptr<Link>& link, const std::string& bytes);
     void enrol(const std::shared_ptr<Link>& link, const v1::Register& request);
     Result<NodeId> may_join(const Link& link, const v1::Register& request);
@@ -127,7 +129,8 @@ private:
     mutable std::mutex mutex_;
     AgentConfig config_;
     std::map<NodeId, Presence> nodes_;
-    std::vector<Launch> postponed_;  // nobody could say what groups the owner is in
+    std::vector<wire::Session> parked_;  // of agents that came while nobody led
+    std::vector<Launch> postponed_;      // nobody could say what groups the owner is in
     bool leads_{false};
     std::map<StepKey, Unfinished> unfinished_;  // [engine thread]
     std::jthread watchdog_;

@@ -1,5 +1,7 @@
 #include "daemons/spurctld/read_gate.hpp"
 
+#include <algorithm>
+#include <ctime>
 #include <future>
 #include <utility>
 
@@ -25,7 +27,7 @@ void ReadGate::stop() {
     thread_.request_stop();
     wake_.notify_all();
     thread_.join();
-    for (const auto& question : std::exchange(waiting_, {})) question();
+    for (const auto& question : std::exchange(waiting_, {})) question(current_at_);
 }
 
 void ReadGate::expect_others() { is_alone_ = false; }
@@ -36,7 +38,7 @@ bool ReadGate::knows_to_lead() const {
 }
 
 void ReadGate::pass(Question question) {
-    if (knows_to_lead()) return question();
+    if (knows_to_lead()) return question(0);
     {
         const std::lock_guard lock{mutex_};
         waiting_.push_back(std::move(question));
@@ -52,9 +54,13 @@ void ReadGate::read_point(std::function<void(const Result<std::uint64_t>&)> done
     });
 }
 
-void ReadGate::on_applied(const Cluster&, const Events&, const Changes&, const std::shared_ptr<const ReadModel>&,
-                          bool) {
+void ReadGate::note_current() { current_at_ = static_cast<UnixSeconds>(::time(nullptr)); }
+
+// What is read again at the start is as old as its stamp says.
+void ReadGate::on_applied(const Cluster& cluster, const Events&, const Changes&,
+                          const std::shared_ptr<const ReadModel>&, bool) {
     if (is_alone_) return;
+    current_at_ = std::max(current_at_.load(), cluster.now());
     {
         const std::lock_guard lock{mutex_};
         ++news_;
@@ -82,22 +88,24 @@ void ReadGate::loop(const std::stop_token& stop) {
             wake_.wait(lock, stop, [&] { return !waiting_.empty(); });
             questions = std::exchange(waiting_, {});
         }
-        if (!questions.empty()) catch_up(stop);
-        for (const auto& question : questions) question();
+        const bool is_current = !questions.empty() && catch_up(stop);
+        if (is_current) note_current();
+        for (const auto& question : questions) question(is_current ? 0 : std::max<UnixSeconds>(current_at_, 1));
     }
 }
 
 // Those who ask while this goes on wait for the next time: what they have seen may be newer.
-void ReadGate::catch_up(const std::stop_token& stop) {
+bool ReadGate::catch_up(const std::stop_token& stop) {
     {
         const std::lock_guard lock{mutex_};
-        if (is_lost_) return;
+        if (is_lost_) return false;
     }
     const auto deadline = Clock::now() + patience;
     while (!stop.stop_requested() && Clock::now() < deadline)
-        if (catch_up_once(deadline, stop)) return;
+        if (catch_up_once(deadline, stop)) return true;
     const std::lock_guard lock{mutex_};
     is_lost_ = true;
+    return false;
 }
 
 bool ReadGate::catch_up_once(Clock::time_point deadline, const std::stop_token& stop) {

@@ -4,8 +4,8 @@
 //
 // A leader knows that it leads while a change of its own was committed a moment ago; else it asks the log. A follower
 // asks the leader how far it is and waits until it has come as far. Where nobody leads for longer than an election
-// takes, what is known is answered: some answer is better than none. A single controller lets everything through at
-// once.
+// takes, what is known is answered, and how old it is: some answer is better than none. A single controller lets
+// everything through at once.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,9 @@ namespace spur::ctld {
 class ReadGate final : public EngineObserver {
 public:
     using Clock = std::chrono::steady_clock;
-    using Question = std::function<void()>;
+    // Asked with 0 where the model is not older than the question; else with the moment up to which it is known to be
+    // all there is.
+    using Question = std::function<void(UnixSeconds as_of)>;
     // How far the leader at that address is, as the version of its model. Called on the gate's thread; may take
     // `ask_limit`.
     using AskLeader = std::function<Result<std::uint64_t>(const std::string& leader)>;
@@ -49,8 +51,9 @@ public:
 
 private:
     bool knows_to_lead() const;
+    void note_current();
     void loop(const std::stop_token& stop);
-    void catch_up(const std::stop_token& stop);
+    bool catch_up(const std::stop_token& stop);
     bool catch_up_once(Clock::time_point deadline, const std::stop_token& stop);
     void wait_for_news(std::uint64_t seen, Clock::time_point deadline, const std::stop_token& stop);
 
@@ -62,6 +65,7 @@ private:
     std::vector<Question> waiting_;
     std::uint64_t news_{0};  // counts what the engine told
     bool is_lost_{false};    // the last attempt ran out of patience; until there is news of a leader nobody waits again
+    std::atomic<UnixSeconds> current_at_{0};  // when this controller last led, or heard from one that does
     std::jthread thread_;
 };
 

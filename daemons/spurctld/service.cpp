@@ -49,7 +49,10 @@ void Service::register_all(wire::RpcServer& server) {
     const auto unary = [&](std::string_view name, void (Service::*handler)(const Call&)) {
         server.unary(fmt::format("/spur.v1.Controller/{}", name), [this, handler](const Call& call) {
             if (!engine_.is_current()) return call.fail(still_reading, ask_again());
-            gate_.pass([this, handler, call] { with_name(call, handler); });
+            gate_.pass([this, handler, call](UnixSeconds as_of) {
+                if (as_of != 0) call.set_as_of(as_of);
+                with_name(call, handler);
+            });
         });
     };
     server.unary("/spur.v1.Peer/ReadPoint", [this](const Call& call) { read_point(call); });
@@ -91,7 +94,7 @@ void Service::register_all(wire::RpcServer& server) {
             v1::WatchRequest request;
             if (!request.ParseFromString(bytes))
                 return session.close(Error{ErrorCode::invalid, "the request is not a well-formed WatchRequest"});
-            gate_.pass([this, session, request] {
+            gate_.pass([this, session, request](UnixSeconds) {
                 const auto subscribe = [this, session, request] {
                     watchers_.subscribe(session, request, authority_.actor(session.caller(), *engine_.model()));
                 };

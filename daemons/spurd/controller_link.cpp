@@ -15,10 +15,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto first_pause = 100ms, longest_pause = 10'000ms;
+// The longest pause is how late a node may come back once a controller leads again.
+constexpr auto first_pause = 100ms, longest_pause = 4'000ms;
 constexpr auto open_patience = 5s;
 // A controller that hangs is noticed well before its successor stops waiting for this node.
-constexpr auto ping_after = 2s, longest_silence = 6s;
+constexpr auto ping_after = 1s, longest_silence = 4s;
+constexpr unsigned most_hops = 3;  // two controllers that point at each other are not followed for ever
 
 std::uint32_t epoll_events(short events) {
     return (events & POLLIN ? EPOLLIN : 0U) | (events & POLLOUT ? EPOLLOUT : 0U);
@@ -29,6 +31,11 @@ std::chrono::milliseconds pause_after(unsigned failures) {
     static std::minstd_rand dice{std::random_device{}()};
     const auto longest = std::min(first_pause * (1U << std::min(failures, 10U)), longest_pause);
     return std::chrono::milliseconds{std::uniform_int_distribution<long>{longest.count() / 2, longest.count()}(dice)};
+}
+
+bool names_leader(const wire::RpcError* error) {
+    const auto* const leader = error == nullptr ? nullptr : error->trailers.find(wire::leader_key);
+    return leader != nullptr && !leader->empty();
 }
 
 }  // namespace
@@ -121,22 +128,28 @@ void ControllerLink::pump() {
     }
     if (stream_ && stream_->ended()) {
         const auto* const error = stream_->error();
-        return close(error != nullptr ? error->text : "the controller ended the session");
+        return close(error != nullptr ? error->text : "the controller ended the session", names_leader(error));
     }
     watch();
 }
 
-void ControllerLink::close(const std::string& why) {
+void ControllerLink::close(const std::string& why, bool is_sent_on) {
     if (!stream_) return;
     if (watched_ >= 0) loop_.forget(watched_);
     watched_ = -1;
     loop_.cancel(silence_);
     stream_.reset();
     events_.on_closed(why);
+    // Whoever is told where the leader is goes there at once.
+    if (is_sent_on && hops_++ < most_hops) {
+        retry_ = loop_.after(pause_after(0), [this] { connect(); });
+        return;
+    }
     retry(why);
 }
 
 void ControllerLink::retry(const std::string& why) {
+    hops_ = 0;
     const auto pause = pause_after(failures_++);
     if (failures_ == 1 || failures_ % 30 == 0) log::warning("no session with the controller: {}; trying again", why);
     retry_ = loop_.after(pause, [this] { connect(); });

@@ -28,8 +28,9 @@ public:
     void start();
     void send(const v1::AgentMessage& message);  // lost while there is no session
     [[nodiscard]] bool is_open() const { return stream_.has_value(); }
-    void welcomed() { failures_ = 0; }   // the session is a good one: the next attempt need not wait
-    void close(const std::string& why);  // and open another
+    void welcomed() { failures_ = hops_ = 0; }  // the session is a good one: the next attempt need not wait
+    // And open another; at once if the controller said who leads.
+    void close(const std::string& why, bool is_sent_on = false);
 
 private:
     void connect();
@@ -49,6 +50,7 @@ private:
     int watched_{-1};
     short events_wanted_{0};
     unsigned failures_{0};
+    unsigned hops_{0};  // from one controller to the leader it named, since the last pause
     bool look_pending_{false};
     Loop::TimerId retry_{0}, silence_{0};
 };

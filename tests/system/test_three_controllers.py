@@ -200,6 +200,22 @@ class ThreeControllers(unittest.TestCase):
                 if controller is not left:
                     controller.kill()
             self.assertIn(str(job), self.listed_at(cluster, left))
+            listing = cluster.run("squeue", "-h", "-o", "%A")
+            self.assertEqual(listing.stdout.split(), [str(job)])
+            self.assertRegex(listing.stderr, f"squeue: the answer may be out of date: {left.address} has heard from no leader of the controllers for [0-9]+ s\n")
+            # A change waits for a majority, and says so; when there is one again it is made, and the nodes come back soon.
+            with cluster.popen("sbatch", "--parsable", "--wrap", "true") as waiting:
+                line = waiting.stderr.readline()
+                self.assertRegex(line, "^sbatch: still waiting, for up to [0-9]+ s more: .")
+                leader.start()
+                eventually(lambda: any(controller.leads() for controller in cluster.controllers), "there is a leader again")
+                since = time.monotonic()
+                out, rest = waiting.communicate(timeout=60)
+                self.assertEqual((waiting.returncode, rest), (0, ""), out)
+            for name in cluster.agents:
+                eventually(lambda: "NOT_RESPONDING" not in cluster.node_state(name) and cluster.node_state(name).startswith("IDLE"), f"{name} is back")
+            print(f"all nodes are back {time.monotonic() - since:.2f} s after a leader was elected", flush=True)
+            eventually(lambda: cluster.state(int(out)) == "COMPLETED", "the job ran")
 
     @staticmethod
     def listed_at(cluster, controller, states="all"):

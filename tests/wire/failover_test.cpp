@@ -1,4 +1,6 @@
 // Several servers: which one is asked, when a call is sent again, and when it must not be.
+#include <ctime>
+
 #include "daemons/common/wire/socket.hpp"
 #include "tests/wire/loopback.hpp"
 
@@ -102,6 +104,80 @@ TEST(WireFailover, WhileNobodyLeadsTheChannelKeepsAsking) {
     server.start();
     EXPECT_EQ(server.channel().unary("/test/Write", ""), "done");
     EXPECT_EQ(calls, 4);
+}
+
+// What a channel told whoever waits.
+struct Told {
+    std::vector<std::string> lines;
+    ChannelOptions options(std::vector<Endpoint> endpoints) {
+        return {.endpoints = std::move(endpoints),
+                .tell = [this](std::string_view text) { lines.emplace_back(text); },
+                .tell_after = 50ms};
+    }
+};
+
+TEST(WireFailover, WhoeverWaitsForALeaderIsToldOnce) {
+    Loopback server;
+    server.server().unary("/test/Write", [&](Call call) {
+        call.fail({ErrorCode::unavailable, "no leader is known yet"}, {{std::string{leader_key}, ""}});
+    });
+    server.start();
+    Told told;
+    Channel channel{told.options({server.endpoint()})};
+    EXPECT_FALSE(channel.unary("/test/Write", "", {.timeout = 400ms}));
+    EXPECT_FALSE(channel.unary("/test/Write", "", {.timeout = 400ms}));
+    ASSERT_EQ(told.lines.size(), 1U);
+    EXPECT_EQ(told.lines[0], "still waiting, for up to 1 s more: no leader is known yet");
+}
+
+TEST(WireFailover, WhoeverWaitsForAServerThatHangsOrIsNotThereIsTold) {
+    Holder slow;
+    Told told;
+    Channel channel{told.options({slow.endpoint()})};
+    EXPECT_FALSE(channel.unary("/test/Hold", "", {.timeout = 200ms}));
+    ASSERT_EQ(told.lines.size(), 1U);
+    EXPECT_NE(told.lines[0].find(slow.endpoint().text() + " has not answered yet"), std::string::npos) << told.lines[0];
+
+    const auto listener = listen_on({"127.0.0.1", 0});  // takes connections and says nothing
+    const Endpoint mute{"127.0.0.1", *local_port(listener->get())};
+    Told of_mute;
+    auto options = of_mute.options({mute});
+    options.endpoints.push_back(mute);  // the greeting is waited for
+    options.connect_timeout = 400ms;
+    EXPECT_FALSE(Channel{options}.unary("/test/Echo", "", {.timeout = 300ms, .unreachable_timeout = 200ms}));
+    ASSERT_EQ(of_mute.lines.size(), 1U);
+    EXPECT_NE(of_mute.lines[0].find("says nothing"), std::string::npos) << of_mute.lines[0];
+
+    Told of_dead;
+    Channel dead{of_dead.options({dead_endpoint()})};
+    EXPECT_FALSE(dead.unary("/test/Echo", "", {.timeout = 300ms, .unreachable_timeout = 200ms}));
+    ASSERT_EQ(of_dead.lines.size(), 1U);
+    EXPECT_NE(of_dead.lines[0].find("Connection refused"), std::string::npos) << of_dead.lines[0];
+}
+
+TEST(WireFailover, ALongPollAndAQuickAnswerAreNothingToTell) {
+    Holder slow;
+    Told told;
+    Channel channel{told.options({slow.endpoint()})};
+    EXPECT_EQ(channel.unary("/test/Echo", "x"), "x");
+    EXPECT_FALSE(channel.unary("/test/Hold", "", {.timeout = 200ms, .metadata = {}, .long_poll = true}));
+    EXPECT_TRUE(told.lines.empty()) << told.lines[0];
+}
+
+TEST(WireFailover, AnAnswerFromAStateThatNobodyConfirmedSaysHowOldItIs) {
+    Loopback server;
+    server.server().unary("/test/List", [](Call call) {
+        call.set_as_of(std::time(nullptr) - 120);
+        call.reply("jobs");
+    });
+    server.start();
+    Told told;
+    Channel channel{told.options({server.endpoint()})};
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(channel.unary("/test/List", ""), "jobs");
+    ASSERT_EQ(told.lines.size(), 1U);
+    EXPECT_EQ(told.lines[0].substr(0, told.lines[0].rfind(" 12")),
+              "the answer may be out of date: " + server.endpoint().text() +
+                  " has heard from no leader of the controllers for");
 }
 
 TEST(WireFailover, ServersThatPointAtEachOtherAreGivenUpAtTheDeadline) {

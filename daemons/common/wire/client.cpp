@@ -4,6 +4,8 @@
 #include "daemons/common/wire/connection.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <ctime>
 #include <random>
 #include <thread>
 
@@ -50,12 +52,16 @@ private:
     void move_on();
     bool follow(const RpcError& error);
     bool pause(Patience& patience);
+    void watch_wait(const Patience& patience, const CallOptions& call);
+    void tell_age(const StreamState& stream);
 
     ChannelOptions options_;
     std::size_t index_{0};
     std::optional<Endpoint> leader_;  // named by a server; forgotten as soon as it does not answer
     std::shared_ptr<TlsContext> tls_;
     std::shared_ptr<StreamState> last_stream_;  // its end may say where to go next
+    WaitNotice notice_;
+    bool has_told_wait_{false}, has_told_age_{false};
     // To keep clients from knocking in step; std::random_device would cost each command 30 us in a virtual machine.
     std::minstd_rand dice_{static_cast<std::uint32_t>(Clock::now().time_since_epoch().count())};
 };
@@ -100,12 +106,35 @@ bool Channel::Impl::pause(Patience& patience) {
     return true;
 }
 
+// From here on whoever waits for the call is told if it takes long.
+void Channel::Impl::watch_wait(const Patience& patience, const CallOptions& call) {
+    notice_.at = Clock::time_point::max();
+    if (!options_.tell || has_told_wait_ || call.long_poll) return;
+    notice_.at = Clock::now() + options_.tell_after;
+    notice_.say = [this, deadline = patience.deadline](const std::string& what) {
+        has_told_wait_ = true;
+        const auto left = std::chrono::ceil<std::chrono::seconds>(deadline - Clock::now());
+        options_.tell(fmt::format("still waiting, for up to {} s more: {}", std::max<long>(left.count(), 0), what));
+    };
+}
+
+// Anybody on the way could have added the trailer; all it does is make a reader careful.
+void Channel::Impl::tell_age(const StreamState& stream) {
+    const auto* const text = stream.trailers.find(as_of_key);
+    if (text == nullptr || !options_.tell || std::exchange(has_told_age_, true)) return;
+    std::int64_t then = 0;
+    if (std::from_chars(text->data(), text->data() + text->size(), then).ec != std::errc{}) return;
+    const auto age = std::max<std::int64_t>(std::time(nullptr) - then, 0);
+    options_.tell(fmt::format("the answer may be out of date: {} has heard from no leader of the controllers for {} s",
+                              current().text(), age));
+}
+
 RpcResult<void> Channel::Impl::connect_once(Patience& patience) {
     // A round among all takes no longer than one alone would, and the first is short: a machine that is cut off must
     // not hold up the others, and one that is only slow gets more time when its turn comes again.
     auto share = options_.connect_timeout / static_cast<long>(options_.endpoints.size());
     if (options_.endpoints.size() > 1) share = std::min(share, 200ms * (1 << std::min(patience.rounds, 6u)));
-    const auto deadline = std::min(patience.deadline, Clock::now() + share);
+    const auto deadline = std::min({patience.deadline, Clock::now() + share, std::max(notice_.at, Clock::now())});
     const Endpoint& target = current();
     const bool secure = target.scheme == Endpoint::Scheme::tls ||
                         (target.scheme == Endpoint::Scheme::as_configured && options_.tls.has_value());
@@ -116,7 +145,7 @@ RpcResult<void> Channel::Impl::connect_once(Patience& patience) {
     }
     // Where there is nobody else to ask, a server that is only slow is waited for.
     auto opened = Connection::open(target, options_, secure ? tls_ : nullptr, deadline,
-                                   has_alternative() ? deadline : patience.deadline);
+                                   has_alternative() ? deadline : patience.deadline, notice_);
     if (!opened) return std::unexpected(std::move(opened).error());
     connection_ = *std::move(opened);
     return {};
@@ -134,6 +163,7 @@ RpcResult<void> Channel::Impl::connect(Patience& patience) {
             return {};
         }
         if (connected.error().status == Status::failed_precondition) return connected;
+        notice_.look(connected.error().text);
         move_on();
         const auto now = Clock::now();
         if (!patience.unreachable_since) patience.unreachable_since = now;
@@ -173,9 +203,10 @@ bool Channel::Impl::await_end(const StreamState& stream, Clock::time_point deadl
     while (!stream.ended) {
         const auto limit = options_.silence_timeout;
         const auto until = has_alternative() ? std::min(deadline, connection_->next_doubt(limit)) : deadline;
-        if (connection_->pump_until(until)) continue;
+        if (connection_->pump_until(std::min(until, notice_.at))) continue;
+        notice_.look(fmt::format("{} has not answered yet", current().text()));
         if (Clock::now() >= deadline) return stream.ended;
-        connection_->doubt(limit);
+        if (Clock::now() >= until) connection_->doubt(limit);
     }
     return true;
 }
@@ -196,17 +227,20 @@ RpcResult<std::string> Channel::Impl::attempt(std::string_view method, std::stri
         return late;
     }
     if (stream.error) return std::unexpected(std::move(*stream.error));
+    tell_age(stream);
     return std::move(stream.messages.front());
 }
 
 RpcResult<std::string> Channel::Impl::unary(std::string_view method, std::string_view body, const CallOptions& call) {
     learn_from_last_stream();
     Patience patience{Clock::now() + call.timeout, call.unreachable_timeout};
+    watch_wait(patience, call);
     for (unsigned redirects = 0;;) {
         if (auto connected = connect(patience); !connected) return std::unexpected(std::move(connected).error());
         auto reply = attempt(method, body, call, patience.deadline);
         if (reply || reply.error().status != Status::unavailable) return reply;
         const RpcError& error = reply.error();
+        notice_.look(error.text);
         if (follow(error)) {
             // The first pointer is usually right; two servers pointing at each other should find us waiting.
             if (++redirects > 1 && !pause(patience)) return reply;
@@ -228,6 +262,7 @@ void Channel::Impl::learn_from_last_stream() {
 RpcResult<std::shared_ptr<StreamState>> Channel::Impl::open(std::string_view method, const CallOptions& call) {
     learn_from_last_stream();
     Patience patience{Clock::now() + call.timeout, call.unreachable_timeout};
+    watch_wait(patience, call);
     if (auto connected = connect(patience); !connected) return std::unexpected(std::move(connected).error());
     auto stream = start(method, {}, call, true, patience.deadline);
     if (!stream) return stream;

@@ -22,6 +22,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +42,10 @@ struct ChannelOptions {
     // With several endpoints: how long a server that owes an answer may say nothing at all. It is pinged at half time.
     std::chrono::milliseconds silence_timeout{4000};
     std::size_t max_message_bytes{512u << 20};
+    // What whoever waits for an answer should know, as a sentence: that a call has been waiting for `tell_after`, and
+    // why; that an answer may be out of date. Each is said once. None: nobody is told.
+    std::function<void(std::string_view)> tell;
+    std::chrono::milliseconds tell_after{2000};
 };
 
 struct CallOptions {
@@ -49,6 +54,7 @@ struct CallOptions {
     std::chrono::milliseconds unreachable_timeout{5000};
     bool idempotent{false};  // see above
     Metadata metadata;       // further request headers
+    bool long_poll{false};   // the answer comes when something happens: that it takes its time is nothing to tell
 };
 
 class Connection;

@@ -150,7 +150,7 @@ struct ConnectionCallbacks {
 
 RpcResult<std::shared_ptr<Connection>> Connection::open(const Endpoint& endpoint, const ChannelOptions& options,
                                                         std::shared_ptr<TlsContext> tls, Clock::time_point deadline,
-                                                        Clock::time_point greeting_deadline) {
+                                                        Clock::time_point greeting_deadline, WaitNotice& notice) {
     auto failed = [](Error error) {
         return std::unexpected(RpcError{std::move(error), Status::unavailable, {}, false});
     };
@@ -180,9 +180,9 @@ RpcResult<std::shared_ptr<Connection>> Connection::open(const Endpoint& endpoint
             if (!connection->pump_until(deadline)) connection->fail("the TLS handshake took too long");
     }
     if (options.endpoints.size() > 1)
-        connection->await_greeting(greeting_deadline, Status::unavailable);
+        connection->await_greeting(greeting_deadline, Status::unavailable, notice);
     else if (options.credentials != nullptr)
-        connection->await_greeting(greeting_deadline, Status::deadline_exceeded);
+        connection->await_greeting(greeting_deadline, Status::deadline_exceeded, notice);
     if (!connection->failed_ && options.credentials != nullptr && connection->instance_ == 0)
         connection->fail("it does not say which server it is; is it a Spur daemon of this release?");
     if (connection->failed_)
@@ -386,10 +386,12 @@ bool Connection::pump_until(Clock::time_point deadline) {
     return true;
 }
 
-void Connection::await_greeting(Clock::time_point deadline, Status status) {
+void Connection::await_greeting(Clock::time_point deadline, Status status, WaitNotice& notice) {
     pump();
     while (!greeted_ && !failed_) {
-        if (pump_until(deadline)) continue;
+        if (pump_until(std::min(deadline, notice.at))) continue;
+        notice.look(fmt::format("{} accepts connections but says nothing", endpoint_.text()));
+        if (Clock::now() < deadline) continue;
         failure_status_ = status;
         fail("it accepts connections but says nothing; does it hang?");
     }

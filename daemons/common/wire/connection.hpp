@@ -52,12 +52,24 @@ struct StreamState {
     std::optional<RpcError> error;  // after `ended`; none: OK
 };
 
+// Somebody who wants to hear, once, that a wait has lasted until `at`, and what is waited for.
+struct WaitNotice {
+    Clock::time_point at{Clock::time_point::max()};
+    std::function<void(const std::string& what)> say;
+
+    void look(const std::string& what) {  // is it time?
+        if (Clock::now() < at) return;
+        at = Clock::time_point::max();
+        say(what);
+    }
+};
+
 class Connection {
 public:
     // Connected by `deadline`; where the server's first word is waited for, that has come by `greeting_deadline`.
     static RpcResult<std::shared_ptr<Connection>> open(const Endpoint& endpoint, const ChannelOptions& options,
                                                        std::shared_ptr<TlsContext> tls, Clock::time_point deadline,
-                                                       Clock::time_point greeting_deadline);
+                                                       Clock::time_point greeting_deadline, WaitNotice& notice);
     Connection(Endpoint endpoint, Fd fd, std::optional<TlsEngine> tls, std::size_t max_message_bytes);
     ~Connection();
     Connection(const Connection&) = delete;
@@ -78,7 +90,7 @@ public:
 
     // Waits for the server's first word: the kernel takes connections for a process that hangs, too.
     // A server that has not spoken by then is given up with `status`.
-    void await_greeting(Clock::time_point deadline, Status status);
+    void await_greeting(Clock::time_point deadline, Status status, WaitNotice& notice);
     // A server that hangs: expect() begins to count, doubt() pings it at half of `limit` and gives it up at the end.
     void expect() { heard_ = Clock::now(), pinged_ = false; }
     void doubt(std::chrono::milliseconds limit);

@@ -83,6 +83,8 @@ public:
         return message;
     }
 
+    // Before the reply: what it says is from then, and nobody could confirm that it still holds.
+    void set_as_of(std::int64_t unix_seconds) const;
     void reply(std::string message) const;
     template <class Message>
     void reply_with(const Message& message) const {

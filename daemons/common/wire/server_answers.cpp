@@ -85,7 +85,7 @@ void ServerConnection::submit_headers(ServerStream& stream, const std::optional<
     stream.since = now_;
 }
 
-void ServerConnection::reply(ServerStream& stream, std::string message) {
+void ServerConnection::reply(ServerStream& stream, std::string message, Ending ending) {
     if (stream.ending) return;
     const auto proof = proof_for(stream, message);
     if (!queue(stream, std::move(message)))
@@ -93,7 +93,7 @@ void ServerConnection::reply(ServerStream& stream, std::string message) {
                                   fmt::format("{}: {} bytes of answers wait to be read on this connection, {} on all; "
                                               "read them before you ask for more",
                                               stream.path, unread_, service_.unread.load())});
-    stream.ending.emplace();
+    stream.ending = std::move(ending);
     if (proof) stream.ending->trailers.add(auth_reply_key, *proof);
     submit_headers(stream, std::nullopt);
 }
@@ -195,7 +195,7 @@ void ServerConnection::execute(Order order) {
     if (stream == nullptr) return;
     switch (order.kind) {
         case Order::Kind::reply:
-            return reply(*stream, std::move(order.bytes));
+            return reply(*stream, std::move(order.bytes), std::move(order.ending));
         case Order::Kind::end:
             return end(*stream, std::move(order.ending));
         case Order::Kind::abort:

@@ -96,7 +96,7 @@ private:
     void guard(ServerStream& stream, const std::function<void()>& function);
     std::optional<std::string> caught(std::string_view path, const std::function<void()>& function);
 
-    void reply(ServerStream& stream, std::string message);
+    void reply(ServerStream& stream, std::string message, Ending ending);
     void end(ServerStream& stream, Ending ending);
     void abort(ServerStream& stream, Ending ending);
     void answer_http(ServerStream& stream, std::string_view status);

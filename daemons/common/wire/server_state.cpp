@@ -146,9 +146,13 @@ bool Call::abandoned() const {
     return state_->gone || (state_->deadline && std::chrono::steady_clock::now() >= *state_->deadline);
 }
 
+void Call::set_as_of(std::int64_t unix_seconds) const { state_->as_of = unix_seconds; }
+
 void Call::reply(std::string message) const {
     if (state_->answered.exchange(true)) return;
-    state_->route.post(Order::Kind::reply, std::move(message));
+    Ending ending;
+    if (const auto as_of = state_->as_of.load(); as_of != 0) ending.trailers.add(as_of_key, std::to_string(as_of));
+    state_->route.post(Order::Kind::reply, std::move(message), std::move(ending));
 }
 
 void Call::fail(Error error, Metadata trailers) const {

@@ -88,7 +88,8 @@ struct CallState {
     Metadata metadata;
     std::optional<std::chrono::steady_clock::time_point> deadline;
     std::atomic<bool> answered{false};
-    std::atomic<bool> gone{false};  // the stream has ended
+    std::atomic<bool> gone{false};       // the stream has ended
+    std::atomic<std::int64_t> as_of{0};  // unix seconds; 0: the reply is of now
 
     ~CallState();
 };

@@ -51,6 +51,8 @@ inline constexpr std::string_view leader_key =
 // know.
 inline constexpr std::uint16_t instance_high_setting = 0xf590, instance_low_setting = 0xf591;
 inline constexpr std::string_view error_key = "spur-error";  // trailer: name_of(ErrorCode)
+inline constexpr std::string_view as_of_key =
+    "spur-as-of";  // trailer of a reply: nobody could confirm it, and it is from then (unix seconds)
 
 // Header fields beside the call's own: lower-case names, printable ASCII values, in the order they were added.
 class Metadata {

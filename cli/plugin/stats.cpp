@@ -19,19 +19,25 @@ double mean_ns(const v1::OpStats& op) {
     return op.calls() == 0 ? 0.0 : static_cast<double>(op.total_ns()) / static_cast<double>(op.calls());
 }
 
+// Calls that have not returned: "1 for 12.3s".
+std::string running_text(const v1::OpStats& op) {
+    if (op.running() == 0) return "-";
+    return fmt::format("{} for {}", op.running(), duration_text(static_cast<double>(op.running_ns())));
+}
+
 std::string stats_text(const v1::PluginStatsReply& reply) {
     std::vector<std::vector<std::string>> rows{
-        {"PLUGIN", "STATE", "OP", "CALLS", "TOTAL", "MEAN", "MAX", "FAILED", "OVERRUNS"}};
+        {"PLUGIN", "STATE", "OP", "CALLS", "TOTAL", "MEAN", "MAX", "FAILED", "OVERRUNS", "RUNNING"}};
     std::string details;
     for (const auto& plugin : reply.plugins()) {
         const auto name = fmt::format("{} {}", plugin.type(), plugin.version());
         if (!plugin.detail().empty()) details += fmt::format("{}: {}\n", name, plugin.detail());
-        if (plugin.ops().empty()) rows.push_back({name, plugin.state(), "-", "0", "-", "-", "-", "0", "0"});
+        if (plugin.ops().empty()) rows.push_back({name, plugin.state(), "-", "0", "-", "-", "-", "0", "0", "-"});
         for (const auto& op : plugin.ops())
             rows.push_back({name, plugin.state(), op.op(), std::to_string(op.calls()),
                             duration_text(static_cast<double>(op.total_ns())), duration_text(mean_ns(op)),
                             duration_text(static_cast<double>(op.max_ns())), std::to_string(op.failures()),
-                            std::to_string(op.overruns())});
+                            std::to_string(op.overruns()), running_text(op)});
     }
     return fmt::format("{}\n", reply.daemon()) + in_columns(rows) + details;
 }
@@ -60,6 +66,8 @@ std::string stats_json(const v1::PluginStatsReply& reply) {
             out.member("max_ns", op.max_ns());
             out.member("failures", op.failures());
             out.member("overruns", op.overruns());
+            out.member("running", op.running());
+            out.member("running_ns", op.running_ns());
             out.end_object();
         }
         out.end_array();

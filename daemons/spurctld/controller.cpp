@@ -350,6 +350,8 @@ v1::PluginStatsReply Controller::plugin_stats() const {
             stats.set_max_ns(op.max_ns);
             stats.set_failures(op.failures);
             stats.set_overruns(op.overruns);
+            stats.set_running(op.running);
+            stats.set_running_ns(op.running_ns);
         }
     }
     return reply;

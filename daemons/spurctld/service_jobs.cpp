@@ -139,7 +139,7 @@ void Service::test_submission(const Call& call, const SubmitJob& command) {
     job.spec = std::make_shared<JobSpec>(spec);
     const auto model = engine_.model();
     while (model->jobs.get(job.id.value)) ++job.id.value;  // an id that went round
-    what_if_.ask([this, call, job, model] {
+    const auto answer = [this, call, job, model] {
         const auto now = static_cast<UnixSeconds>(::time(nullptr));
         const auto forecast = what_if_.forecast(*model, job, now);
         if (!forecast) return refuse(call, forecast.error());
@@ -153,7 +153,8 @@ void Service::test_submission(const Call& call, const SubmitJob& command) {
         reply.set_cpus(forecast->cpus ? forecast->cpus : demand_of(*job.spec).min_cpus);
         reply.set_partition(forecast->partition.empty() ? job.spec->partitions.front().str() : forecast->partition);
         call.reply_with(reply);
-    });
+    };
+    what_if_.ask(answer, [this, call](const std::string& why) { refuse(call, {ErrorCode::unavailable, why}); });
 }
 
 void Service::list_jobs(const Call& call) {

@@ -250,12 +250,17 @@ void Service::explain(const Call& call) {
     const Privacy privacy{actor(call), *model};
     if (jobs.empty() || !privacy.shows(*jobs.front()))
         return refuse(call, {ErrorCode::not_found, "Invalid job id specified"});
-    what_if_.ask([this, call, model, privacy, job = record_meant(jobs), wants_more = !request->without_alternatives()] {
+    const auto job = record_meant(jobs);
+    const auto gather = [this, model, job, privacy](UnixSeconds now) {
         v1::ExplainReply reply;
-        const auto now = static_cast<UnixSeconds>(::time(nullptr));
         Facts{*model, *job, users_, privacy, now, reply}.gather();
+        if (job->is_pending()) add_limit(model, *job, reply);
+        return reply;
+    };
+    const auto answer = [this, call, model, job, gather, wants_more = !request->without_alternatives()] {
+        const auto now = static_cast<UnixSeconds>(::time(nullptr));
+        auto reply = gather(now);
         if (!job->is_pending()) return call.reply_with(reply);
-        add_limit(model, *job, reply);
         const auto forecast = what_if_.forecast(*model, *job, now);
         if (!forecast) {
             reply.set_problem(forecast.error().text);
@@ -270,6 +275,11 @@ void Service::explain(const Call& call) {
             reply.set_reason_text(forecast->text);
         }
         if (wants_more && job->eligible && !forecast->starts_now) add_alternatives(what_if_, *model, *job, now, reply);
+        call.reply_with(reply);
+    };
+    what_if_.ask(answer, [call, gather](const std::string& why) {
+        auto reply = gather(static_cast<UnixSeconds>(::time(nullptr)));
+        reply.set_problem(why);
         call.reply_with(reply);
     });
 }

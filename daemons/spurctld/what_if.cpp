@@ -23,6 +23,64 @@ Forecast started(const ReadModel& model, const Placement& placement, UnixSeconds
 
 }  // namespace
 
+WhatIf::WhatIf(OpenPlugins open, std::chrono::milliseconds limit)
+    : open_{std::move(open)}, limit_{limit}, watcher_{[this](const std::stop_token& stop) { watch(stop); }} {}
+
+void WhatIf::stop() {
+    worker_.stop();
+    watcher_.request_stop();
+    if (watcher_.joinable()) watcher_.join();
+}
+
+void WhatIf::ask(std::function<void()> question, std::function<void(const std::string&)> late) {
+    auto asked = std::make_shared<Asked>(Clock::now() + limit_, std::move(late));
+    {
+        const std::lock_guard lock{mutex_};
+        asked_.push_back(asked);
+        if (overdue_ && !overdue_->is_done) {  // nobody would come to this one
+            asked->until = Clock::now();
+            question = {};
+        }
+    }
+    changed_.notify_one();
+    if (!question) return;
+    worker_.post([this, asked, question = std::move(question)] {
+        bool is_answered = false;
+        {
+            const std::lock_guard lock{mutex_};
+            is_answered = !asked->late;
+        }
+        if (!is_answered) question();
+        const std::lock_guard lock{mutex_};
+        asked->is_done = true;
+    });
+}
+
+// [watcher's thread]
+void WhatIf::watch(const std::stop_token& stop) {
+    std::unique_lock lock{mutex_};
+    while (!stop.stop_requested()) {
+        std::erase_if(asked_, [](const auto& asked) { return asked->is_done; });
+        if (asked_.empty()) {
+            changed_.wait(lock, stop, [this] { return !asked_.empty(); });
+            continue;
+        }
+        // All have the same limit, but one that comes while the plugins hang is due at once.
+        const auto due = *std::ranges::min_element(asked_, {}, [](const auto& asked) { return asked->until; });
+        if (Clock::now() < due->until) {
+            changed_.wait_until(lock, stop, due->until, [&] { return asked_.back()->until < due->until; });
+            continue;
+        }
+        std::erase(asked_, due);
+        if (!overdue_ || overdue_->is_done) overdue_ = due;
+        const auto late = std::exchange(due->late, {});
+        lock.unlock();
+        late(fmt::format("the policy plugins have not answered within {:.3g} s; `spur plugin stats` shows what they do",
+                         std::chrono::duration<double>(limit_).count()));
+        lock.lock();
+    }
+}
+
 Result<Forecast> WhatIf::forecast(const ReadModel& model, Job job, UnixSeconds now) {
     if (!planning_) {
         SPUR_TRY(auto plugins, open_());

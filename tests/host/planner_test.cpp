@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <thread>
 
 #include "daemons/common/host/planner.hpp"
 #include "tests/host/fixture.hpp"
@@ -64,6 +65,29 @@ TEST_F(PlannerTest, APlannerPastItsBudgetIsToldToStop) {
     EXPECT_TRUE(ran->was_stopped);
     EXPECT_GE(ran->took, 20ms);
     EXPECT_EQ(host_->list().at(0).ops.at(0).overruns, 1U);
+}
+
+TEST_F(PlannerTest, WhileAPlannerIsAwayItsCallAndItsOverrunShow) {
+    host_ = std::make_unique<PluginHost>(test_options());
+    auto options = acting("ignore_stop");
+    options.push_back({"depth", std::int64_t{2'000}, 12});  // milliseconds
+    const auto sched = host_->open<SchedAxis>(config_with({{"sched", {"sched/actor"}}}, {{"sched/actor", options}}));
+    const auto select = host_->open<SelectAxis>(config_with({{"select", {"select/stub"}}}));
+    ASSERT_TRUE(sched && select);
+    Planner planner{*sched, *select};
+    std::jthread cycle{[&] { static_cast<void>(planner.run(view_, sink_, {1ms, nullptr})); }};
+    OpStats seen;
+    do seen = host_->list().at(0).ops.at(0);
+    while ((seen.running == 0 || seen.overruns == 0) && seen.calls == 0);
+    EXPECT_EQ(seen.op, "plan");
+    EXPECT_EQ(seen.calls, 0U);
+    EXPECT_EQ(seen.running, 1U);
+    EXPECT_GT(seen.running_ns, 0U);
+    EXPECT_EQ(seen.overruns, 1U);
+    cycle.join();
+    seen = host_->list().at(0).ops.at(0);
+    EXPECT_EQ(seen.running, 0U);
+    EXPECT_EQ(seen.overruns, 1U);  // counted once
 }
 
 TEST_F(PlannerTest, AnOverrunIsLoggedWithByHowMuch) {

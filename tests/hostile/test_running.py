@@ -1,5 +1,6 @@
 """Plugins that go wrong while a controller runs with them: what it says, what it goes on doing, and how it ends."""
 
+import json
 import re
 import signal
 import unittest
@@ -114,6 +115,16 @@ class Running(corpus.Case):
         self.assertTrue(daemon.wait_for(r"plugin sched/loops_in_plan has been in plan\(\) for \d\.\d s and its budget is 0\.2 s: no job "
                                         r"starts until it returns; if it does not, restart with another sched plugin"), daemon.text())
         self.assert_waits(job)
+        stats = json.loads(self.run_program("spur", "plugin", "stats", "--json").stdout)
+        plan = next(op for plugin in stats["plugins"] if plugin["type"] == "sched/loops_in_plan" for op in plugin["ops"] if op["op"] == "plan")
+        self.assertEqual((plan["calls"], plan["running"], plan["overruns"]), (0, 1, 1))
+        self.assertGreater(plan["running_ns"], 10**9)
+        self.assertRegex(self.run_program("spur", "plugin", "stats").stdout, r"sched/loops_in_plan \S+ +active +plan +0 .* 1 for [0-9.]+s\n")
+        for _ in range(2):
+            why = self.run_program("spur", "why", str(job))
+            self.assertEqual(why.returncode, 0, why.stderr)
+            self.assertIn("The scheduler could not be asked about it: the policy plugins have not answered within 10 s; `spur plugin stats` "
+                          "shows what they do.", why.stdout)
         self.assertEqual(daemon.stop(), corpus.EX_SOFTWARE)
         self.assertIn("a plugin has not returned 10 s after the order to stop; leaving without it", daemon.text())
 

@@ -157,6 +157,8 @@ private:
         bool failed = true;
         Result<Answer> result{std::unexpect};
         const auto before = ticks_now();
+        auto& counter = instance_->counter(offset);
+        counter.begin(before);
         try {
             const Frame frame{instance_->name(), info.name, info.role, hint};
             if constexpr (std::is_void_v<Answer>) {
@@ -178,7 +180,7 @@ private:
                 result = std::unexpected(instance_->failure(info, *result, told != nullptr ? *told : silent));
             }
         }
-        instance_->counter(offset).record(took, failed);
+        counter.record(took, failed);
         if (checks) instance_->end_cycle_call();
         return result;
     }

@@ -65,6 +65,7 @@ void Executor::Shared::run(Task task, std::unique_lock<std::mutex>& lock) {
     lock.unlock();
     bool failed = false;
     const auto before = ticks_now();
+    client.counter.begin(before);
     try {
         const Frame frame{client.plugin, "task", Role::worker};
         task.run(task.argument);

@@ -230,7 +230,7 @@ std::vector<OpStats> Instance::stats() const {
     std::vector<OpStats> all;
     for (const auto& op : axis().ops) {
         auto one = counters_[(op.offset - 8) / sizeof(void*)].read(op.name);
-        if (one.calls > 0 || find_op(op.offset) != nullptr) all.push_back(std::move(one));
+        if (one.calls > 0 || one.running > 0 || find_op(op.offset) != nullptr) all.push_back(std::move(one));
     }
     if (auto tasks = services_.task_stats(); tasks.calls > 0) all.push_back(std::move(tasks));
     return all;

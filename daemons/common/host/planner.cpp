@@ -24,7 +24,8 @@ struct Planner::Gates {
     SelectGate select;
 };
 
-// Says so when plan() is not back after ten budgets, and again each time that wait has doubled.
+// Counts an overrun as soon as plan() is past its budget. Says so when it is not back after ten budgets, and again each
+// time that wait has doubled.
 class Planner::Watchdog {
 public:
     Watchdog() : thread_{[this] { watch(); }} {}
@@ -36,20 +37,24 @@ public:
         changed_.notify_all();
         thread_.join();
     }
-    void begin(const std::string& type, std::chrono::nanoseconds budget) {
+    void begin(const std::string& type, OpCounter& counter, std::chrono::nanoseconds budget) {
         {
             const std::lock_guard lock{mutex_};
             type_ = type;
             budget_ = budget;
+            counter_ = &counter;
             began_ = Clock::now();
-            next_ = began_ + std::max<std::chrono::nanoseconds>(10 * budget, std::chrono::seconds{1});
+            next_ = began_ + budget;
             is_running_ = true;
+            is_over_ = false;
         }
         changed_.notify_all();
     }
-    void end() {
+    // After `took`: it may have been late without anybody having noticed.
+    void end(std::chrono::nanoseconds took) {
         const std::lock_guard lock{mutex_};
         is_running_ = false;
+        if (!is_over_ && took > budget_) counter_->record_overrun();
     }
 
 private:
@@ -60,6 +65,10 @@ private:
                 changed_.wait(lock);
             } else if (Clock::now() < next_) {
                 changed_.wait_until(lock, next_);
+            } else if (!is_over_) {
+                is_over_ = true;
+                counter_->record_overrun();
+                next_ = began_ + std::max<std::chrono::nanoseconds>(10 * budget_, std::chrono::seconds{1});
             } else {
                 const auto waited = Clock::now() - began_;
                 next_ = began_ + 2 * waited;
@@ -76,7 +85,8 @@ private:
     std::string type_;
     std::chrono::nanoseconds budget_{};
     Clock::time_point began_, next_;
-    bool is_running_{false}, stopping_{false};
+    OpCounter* counter_{nullptr};  // of an instance, so never freed
+    bool is_running_{false}, is_over_{false}, stopping_{false};
     std::thread thread_;
 };
 
@@ -107,16 +117,15 @@ Result<PlanRun> Planner::run(const spur_cluster_view& view, const spur_plan_sink
     const auto began = Clock::now();
     gates_.select.open(select.instance(), sched.instance());
     gates_.plan.open(sched.instance(), view, sink, began + budget.time, budget.stopping);
-    watchdog_->begin(sched.type(), budget.time);
+    watchdog_->begin(sched.type(), sched.instance().counter(offsetof(spur_sched_ops, plan)), budget.time);
     const auto planned = sched.call(&spur_sched_ops::plan, &view, gates_.select.selector(), gates_.plan.sink());
-    watchdog_->end();
     gates_.plan.close();
     gates_.select.close();
 
     PlanRun run{Clock::now() - began, {}, gates_.plan.said_stop()};
+    watchdog_->end(run.took);
     if (run.took > budget.time) {
         run.over = run.took - budget.time;
-        sched.instance().counter(offsetof(spur_sched_ops, plan)).record_overrun();
         // A planner that stops when it is told to is a little late by nature.
         if (run.over > budget.time / 20)
             log::warning("plugin {}: plan() took {:.3f} s, {:.3f} s over its budget of {:.3f} s{}", sched.type(),

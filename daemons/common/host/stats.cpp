@@ -32,8 +32,14 @@ OpStats OpCounter::read(std::string op) const {
     const auto in_ns = [&](const std::atomic<std::uint64_t>& ticks) {
         return static_cast<std::uint64_t>(static_cast<double>(ticks.load(std::memory_order_relaxed)) * ns);
     };
-    return {std::move(op), calls_.load(std::memory_order_relaxed),    in_ns(total_),
-            in_ns(max_),   failures_.load(std::memory_order_relaxed), overruns_.load(std::memory_order_relaxed)};
+    OpStats stats{std::move(op), calls_.load(std::memory_order_relaxed),    in_ns(total_),
+                  in_ns(max_),   failures_.load(std::memory_order_relaxed), overruns_.load(std::memory_order_relaxed)};
+    const auto begun = begun_.load(std::memory_order_relaxed);
+    if (begun <= stats.calls) return stats;
+    stats.running = begun - stats.calls;
+    const auto since = busy_since_.load(std::memory_order_relaxed), now = ticks_now();
+    stats.running_ns = now > since ? static_cast<std::uint64_t>(static_cast<double>(now - since) * ns) : 0;
+    return stats;
 }
 
 }  // namespace spur::daemon

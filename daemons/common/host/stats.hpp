@@ -27,11 +27,17 @@ double ns_per_tick();  // measured between the start of the process and now
 struct OpStats {
     std::string op;
     std::uint64_t calls{}, total_ns{}, max_ns{}, failures{}, overruns{};
+    std::uint64_t running{}, running_ns{};  // calls that have not returned, and for how long the first of them has not
     bool operator==(const OpStats&) const = default;
 };
 
 class OpCounter {
 public:
+    void begin(std::uint64_t now) noexcept {
+        if (begun_.fetch_add(1, std::memory_order_relaxed) == calls_.load(std::memory_order_relaxed))
+            busy_since_.store(now, std::memory_order_relaxed);
+    }
+    // The end of what begin() began.
     void record(std::uint64_t ticks, bool failed) noexcept {
         calls_.fetch_add(1, std::memory_order_relaxed);
         total_.fetch_add(ticks, std::memory_order_relaxed);
@@ -40,8 +46,10 @@ public:
         while (ticks > longest && !max_.compare_exchange_weak(longest, ticks, std::memory_order_relaxed)) {
         }
     }
-    // The same where only one thread at a time records: no locked instruction.
+    // Begin and end in one, where only one thread at a time records: no locked instruction. What such a call is part of
+    // is itself counted as running.
     void record_alone(std::uint64_t ticks, bool failed) noexcept {
+        bump(begun_, 1);
         bump(calls_, 1);
         bump(total_, ticks);
         if (failed) bump(failures_, 1);
@@ -54,7 +62,7 @@ private:
     static void bump(std::atomic<std::uint64_t>& counter, std::uint64_t by) noexcept {
         counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
     }
-    std::atomic<std::uint64_t> calls_{}, total_{}, max_{}, failures_{}, overruns_{};
+    std::atomic<std::uint64_t> begun_{}, busy_since_{}, calls_{}, total_{}, max_{}, failures_{}, overruns_{};
 };
 
 }  // namespace spur::daemon

@@ -168,6 +168,8 @@ Result<void> Controller::serve() {
     scheduler_ = std::make_unique<Scheduler>(*engine_, policies_, scheduler_options(config_.scheduler), warn);
     applier_ = std::make_unique<ConfigApplier>(*this);
     engine_->observe(*step_keys_);  // first: what it proposes comes before any agent registers
+    audit_ = std::make_unique<Audit>([](std::string_view line) { log::info("{}", line); });
+    engine_->observe(*audit_);
     engine_->observe(*agents_);
     engine_->observe(*watchers_);
     engine_->observe(*scheduler_);
@@ -209,6 +211,7 @@ void Controller::stop() {
     if (service_) service_->stop();
     if (what_if_) what_if_->stop();
     if (engine_) engine_->stop();
+    if (audit_) audit_->stop();
     server_.reset();
     service_.reset();
     what_if_.reset();
@@ -292,6 +295,7 @@ ServiceHooks Controller::hooks() {
         counters["schedule_pending"] = static_cast<std::int64_t>(stats.last_pending);
         counters["schedule_overruns"] = static_cast<std::int64_t>(stats.overruns);
     };
+    hooks.audit = [this](std::string line) { audit_->add(std::move(line)); };
     hooks.priorities = [this]() -> const PriorityBook& { return scheduler_->priorities(); };
     hooks.priority_option = [this](std::string_view key) { return priority_option(key); };
     hooks.log = [throttle = std::make_shared<log::Throttle>()](const std::string& text) { throttle->warning(text); };

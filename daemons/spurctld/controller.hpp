@@ -12,6 +12,7 @@
 #include "core/result.hpp"
 #include "daemons/common/host/host.hpp"
 #include "daemons/spurctld/agents.hpp"
+#include "daemons/spurctld/audit.hpp"
 #include "daemons/spurctld/authority.hpp"
 #include "daemons/spurctld/engine.hpp"
 #include "daemons/spurctld/scheduler.hpp"
@@ -69,6 +70,7 @@ private:
     std::unique_ptr<Engine> engine_;
     std::unique_ptr<ConfigApplier> applier_;
     std::unique_ptr<StepKeys> step_keys_;
+    std::unique_ptr<Audit> audit_;
     std::unique_ptr<Agents> agents_;
     std::unique_ptr<WatchHub> watchers_;
     std::unique_ptr<Scheduler> scheduler_;

@@ -224,6 +224,8 @@ void Engine::apply(const Committed& committed) {
     if (auto mine = head.origin == origin_ ? in_flight_.extract(head.sequence) : decltype(in_flight_)::node_type{}) {
         done = std::move(mine.mapped().done);
         result = cluster_.apply(mine.mapped().command);
+        if (result)
+            for (auto* observer : observers_) observer->on_command(cluster_, mine.mapped().command, *result);
     } else if (auto command = decode_command(std::string_view{committed.entry}.substr(sizeof head)); command) {
         result = cluster_.apply(*command);
     } else {

@@ -37,6 +37,8 @@ public:
     virtual void on_applied(const Cluster& cluster, const Events& events, const Changes& changes,
                             const std::shared_ptr<const ReadModel>& model, bool leads) = 0;
     virtual void on_leadership(const Cluster& cluster, const Leadership& now) = 0;
+    // A command that this controller proposed as leader was applied, and this is what it did.
+    virtual void on_command(const Cluster&, const Stamped<Command>&, const Events&) {}
 };
 
 class Engine final : private LogListener {

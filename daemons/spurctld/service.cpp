@@ -165,10 +165,11 @@ void Service::change_jobs(const Call& call, std::vector<JobCommand> commands) {
     if (commands.empty()) return call.reply_with(all->reply);
     // The outcomes arrive on the engine thread, one by one.
     engine_.post([this, call, all, commands = std::make_shared<std::vector<JobCommand>>(std::move(commands))] {
-        for (auto& [id, command] : *commands) {
+        for (auto& [id, command, note] : *commands) {
             auto* outcome = all->reply.add_outcomes();
             outcome->set_id(id);
-            const auto done = [this, call, all, outcome](const Result<Events>& result) {
+            const auto done = [this, call, all, outcome, note](const Result<Events>& result) {
+                if (result && !note.empty()) hooks_.audit(note);
                 if (!result) {
                     outcome->set_error(result.error().text);
                     outcome->set_error_code(std::string{wire::name_of(result.error().code)});

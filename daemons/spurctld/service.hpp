@@ -30,6 +30,7 @@ struct ServiceHooks {
     std::function<std::vector<std::pair<std::string, std::string>>()> config_items;
     std::function<void(v1::DiagnosticsReply&, bool reset)> diagnostics;
     std::function<void(std::string)> log;
+    std::function<void(std::string)> audit;  // one line of the audit trail, for what its commands do not say
     std::function<const PriorityBook&()> priorities;
     std::function<std::string(std::string_view key)> priority_option;  // as configured; empty: its default
     std::function<Result<std::string>(std::string body)> sign_step;    // a SignedCredential
@@ -105,6 +106,7 @@ private:
     struct JobCommand {
         std::string id;
         Result<Command> command;
+        std::string note{};  // for the audit trail, once it has happened
     };
     void change_jobs(const Call& call, std::vector<JobCommand> commands);
     // Fails the call; tells clients of a follower where the leader is.

@@ -6,6 +6,7 @@
 #include "core/lexical.hpp"
 #include "daemons/common/planning/tres.hpp"
 #include "daemons/spurctld/account_rights.hpp"
+#include "daemons/spurctld/audit.hpp"
 #include "daemons/spurctld/convert_accounts.hpp"
 #include "daemons/spurctld/privacy.hpp"
 #include "daemons/spurctld/service.hpp"
@@ -168,6 +169,24 @@ std::vector<std::pair<std::string, double>> parse_weights(std::string_view text)
     return weights;
 }
 
+// One line of the audit trail.
+std::string note_of(const AccountsEdit& edit, const Actor& who) {
+    const auto line = [&](std::string_view what, std::string_view name, std::string_view verb) {
+        return fmt::format("{} {}: {} by {}", what, audited(name), verb, audited(who));
+    };
+    if (edit.account) return line("account", edit.account->account.name.view(), past_of(edit.account->edit));
+    if (edit.user) return line("user", edit.user->user.name.view(), past_of(edit.user->edit));
+    if (edit.qos) return line("qos", edit.qos->qos.name.view(), past_of(edit.qos->edit));
+    if (edit.reset) {
+        const auto name = fmt::format("{} {} {}", edit.reset->account, edit.reset->user, edit.reset->qos);
+        return line("usage of", trim(name), "reset");
+    }
+    if (!edit.association) return {};
+    const auto& link = edit.association->association;
+    return line("association of", trim(fmt::format("{} {} {}", link.account, link.user, link.partition)),
+                past_of(edit.association->edit));
+}
+
 }  // namespace
 
 void Service::list_accounts(const Call& call) {
@@ -231,8 +250,11 @@ void Service::edit_accounts(const Call& call) {
         if (auto* reset = std::get_if<ResetUsage>(&*command)) edit.reset = std::move(*reset);
     }
     const auto count = static_cast<std::uint32_t>(all.edits.size());
-    engine_.propose(std::move(all), [this, call, count](const Result<Events>& result) {
+    std::vector<std::string> notes;
+    for (const auto& edit : all.edits) notes.push_back(note_of(edit, who));
+    engine_.propose(std::move(all), [this, call, count, notes = std::move(notes)](const Result<Events>& result) {
         if (!result) return answer_edit(call, result.error());
+        for (const auto& note : notes) hooks_.audit(note);
         v1::EditAccountsReply reply;
         reply.set_applied(count);
         call.reply_with(reply);

@@ -7,6 +7,7 @@
 #include "core/request_limits.hpp"
 #include "core/signal.hpp"
 #include "core/validate.hpp"
+#include "daemons/spurctld/audit.hpp"
 #include "daemons/spurctld/convert.hpp"
 #include "daemons/spurctld/job_query.hpp"
 #include "daemons/spurctld/privacy.hpp"
@@ -327,11 +328,15 @@ void Service::update_jobs_of(const Call& call, const v1::UpdateJobsRequest& requ
                 return fail(ErrorCode::invalid, "this controller does not know that action");
         }
     };
+    const auto note_for = [&](const JobRef& ref) {
+        if (request->action() != v1::UpdateJobsRequest::UPDATE) return std::string{};
+        return fmt::format("job {}: updated by {}: {}", ref.str(), audited(who), list_changes(request->changes()));
+    };
     std::vector<JobCommand> commands;
     for (const auto& text : request.ids()) {
         auto ref = JobRef::parse(text);
         if (ref)
-            commands.push_back({text, command_for(*ref)});
+            commands.push_back({text, command_for(*ref), note_for(*ref)});
         else
             commands.push_back({text, std::unexpected(Error{ErrorCode::not_found, "Invalid job id specified"})});
     }

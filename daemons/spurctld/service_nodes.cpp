@@ -4,6 +4,7 @@
 
 #include "core/hostlist.hpp"
 #include "core/validate.hpp"
+#include "daemons/spurctld/audit.hpp"
 #include "daemons/spurctld/convert.hpp"
 #include "daemons/spurctld/privacy.hpp"
 #include "daemons/spurctld/service.hpp"
@@ -151,7 +152,8 @@ void Service::update_nodes(const Call& call) {
 void Service::update_partition(const Call& call) {
     const auto request = call.parse<v1::UpdatePartitionRequest>();
     if (!request) return refuse(call, request.error());
-    if (const auto who = operator_or_refusal(call); !who) return refuse(call, who.error());
+    const auto who = operator_or_refusal(call);
+    if (!who) return refuse(call, who.error());
     const auto model = engine_.model();
     const auto* present = model->directory->find_partition(request->name());
     if (present == nullptr && !request->create())
@@ -166,7 +168,12 @@ void Service::update_partition(const Call& call) {
     auto changed = changed_partition(std::move(command.partition), request->changes());
     if (!changed) return refuse(call, changed.error());
     command.partition = std::move(*changed);
-    change(call, std::move(command), [](const Events&) { return v1::Ack{}.SerializeAsString(); });
+    auto note = fmt::format("partition {}: {} by {}: {}", audited(std::string_view{request->name()}),
+                            past_of(command.edit), audited(*who), list_changes(request->changes()));
+    change(call, std::move(command), [this, note = std::move(note)](const Events&) {
+        hooks_.audit(note);
+        return v1::Ack{}.SerializeAsString();
+    });
 }
 
 void Service::update_reservation(const Call& call) {

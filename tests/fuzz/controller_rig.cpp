@@ -79,6 +79,7 @@ ServiceHooks hooks(PriorityBook& priorities) {
     hooks.config_items = [] { return std::vector<std::pair<std::string, std::string>>{{"key", "value"}}; };
     hooks.diagnostics = [](v1::DiagnosticsReply&, bool) {};
     hooks.log = [](const std::string&) {};
+    hooks.audit = [](const std::string&) {};
     hooks.priorities = [&priorities]() -> const PriorityBook& { return priorities; };
     hooks.priority_option = [](std::string_view) { return std::string{}; };
     hooks.sign_step = [](std::string body) -> Result<std::string> { return body; };

@@ -7,6 +7,7 @@
 #include "daemons/common/host/module_info.hpp"
 
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,7 +32,8 @@ int check(const std::vector<std::string>& words);  // hands over to spur-plugin-
 // Where plugins are looked for, and which of them spur.conf selects.
 struct Surroundings {
     std::vector<std::filesystem::path> dirs;
-    std::set<std::string> selected;  // "sched/backfill"
+    std::set<std::string> selected;              // "sched/backfill"
+    std::map<std::string, std::string> running;  // type -> "in force", "quarantined", "failed", as the controller says
 };
 Result<Surroundings> find_surroundings(const Options& options);
 

@@ -1,6 +1,7 @@
 // spur plugin list and info: what plugin files say about themselves, asked in a child process each.
 #include "cli/common/json.hpp"
 #include "cli/common/output.hpp"
+#include "cli/common/session.hpp"
 #include "cli/plugin/commands.hpp"
 #include "daemons/common/host/probe.hpp"
 #include "daemons/common/host/search.hpp"
@@ -14,7 +15,25 @@ using daemon::OptionInfo;
 
 std::string state_of(const Found& found, const std::string& type, const Surroundings& around) {
     if (found.shadowed) return "shadowed";  // a file of the same name comes earlier in the search path
+    if (const auto state = around.running.find(type); state != around.running.end()) return state->second;
     return around.selected.contains(type) ? "selected" : "available";
+}
+
+// What the controller makes of its plugins, if there is one to ask: it may have put another in the place of a selected
+// one.
+std::map<std::string, std::string> ask_controller(const Invocation& self) {
+    std::map<std::string, std::string> states;
+    auto session = Session::open(self.controller);
+    if (!session) return states;
+    const auto reply = session->call<v1::PluginStatsReply>("PluginStats", v1::PluginStatsRequest{},
+                                                           {.timeout = std::chrono::seconds{2},
+                                                            .unreachable_timeout = std::chrono::milliseconds{200},
+                                                            .idempotent = true,
+                                                            .metadata = {}});
+    if (!reply) return states;
+    for (const auto& plugin : reply->plugins())
+        states[plugin.type()] = plugin.state() == "active" ? "in force" : plugin.state();
+    return states;
 }
 
 std::string type_from_name(const std::filesystem::path& file) {
@@ -140,8 +159,9 @@ std::string info_json(const daemon::ModuleInfo& module, const DescriptorInfo& on
 
 }  // namespace
 
-Result<int> list(const Options& options, Invocation&) {
-    SPUR_TRY(const auto around, find_surroundings(options));
+Result<int> list(const Options& options, Invocation& self) {
+    SPUR_TRY(auto around, find_surroundings(options));
+    around.running = ask_controller(self);
     const auto all = daemon::probe_all(around.dirs);
     print_out(options.json ? list_json(all, around) : list_text(all, around));
     return 0;

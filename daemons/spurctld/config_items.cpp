@@ -22,10 +22,22 @@ std::string joined(const std::vector<std::string>& items) {
     return text;
 }
 
-std::string plugin_of(const Config& config, const std::string& axis, const std::string& fallback) {
-    const auto found = config.plugins.find(axis);
-    return found == config.plugins.end() || found->second.empty() ? fallback : joined(found->second);
-}
+// The plugin that serves an axis: what is in force, else what the configuration says.
+class Chosen {
+public:
+    Chosen(const Config& config, const std::vector<daemon::PluginStatus>& plugins)
+        : config_{config}, plugins_{plugins} {}
+    std::string operator()(const std::string& axis, const std::string& fallback) const {
+        for (const auto& plugin : plugins_)
+            if (plugin.state == "active" && plugin.type.starts_with(axis + "/")) return plugin.type;
+        const auto found = config_.plugins.find(axis);
+        return found == config_.plugins.end() || found->second.empty() ? fallback : joined(found->second);
+    }
+
+private:
+    const Config& config_;
+    const std::vector<daemon::PluginStatus>& plugins_;
+};
 
 std::string private_data_words(std::uint32_t flags) {
     constexpr std::pair<std::uint32_t, const char*> words[] = {
@@ -41,10 +53,12 @@ std::string private_data_words(std::uint32_t flags) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> describe_config(const Config& config) {
+std::vector<std::pair<std::string, std::string>> describe_config(const Config& config,
+                                                                 const std::vector<daemon::PluginStatus>& plugins) {
     const auto& policies = config.cluster.policies;
+    const Chosen plugin_of{config, plugins};
     std::vector<std::pair<std::string, std::string>> items{
-        {"AuthType", plugin_of(config, "auth", config.auth.plugin)},
+        {"AuthType", plugin_of("auth", config.auth.plugin)},
         {"BatchStartTimeout", seconds(policies.batch_start_timeout_s)},
         {"ClusterName", config.cluster.cluster_name.str()},
         {"DisableRootJobs", yes_no(policies.disable_root_jobs)},
@@ -62,14 +76,14 @@ std::vector<std::pair<std::string, std::string>> describe_config(const Config& c
         {"PreemptExemptTime", print_long_duration(policies.preempt_exempt_time_s)},
         {"PreemptMode", preempt_modes[static_cast<std::size_t>(policies.preempt_mode)]},
         {"PreemptType", preempt_types[static_cast<std::size_t>(policies.preempt_type)]},
-        {"PriorityType", plugin_of(config, "priority", "priority/fairshare")},
+        {"PriorityType", plugin_of("priority", "priority/fairshare")},
         {"PrivateData", private_data_words(policies.private_data)},
         {"Prolog", or_null(config.agent.prolog)},
         {"ResvOverRun", policies.resv_over_run_min == unlimited ? std::string{"UNLIMITED"}
                                                                 : fmt::format("{} min", policies.resv_over_run_min)},
         {"ReturnToService", std::to_string(policies.return_to_service)},
-        {"SchedulerType", plugin_of(config, "sched", config.scheduler.plugin)},
-        {"SelectType", plugin_of(config, "select", "select/gpu")},
+        {"SchedulerType", plugin_of("sched", config.scheduler.plugin)},
+        {"SelectType", plugin_of("select", "select/gpu")},
         {"SlurmctldHost[0]",
          config.controller.hosts.empty() ? config.controller.listen_addr : config.controller.hosts.front()},
         {"SlurmctldPort", config.controller.listen_addr.substr(config.controller.listen_addr.rfind(':') + 1)},
@@ -78,12 +92,16 @@ std::vector<std::pair<std::string, std::string>> describe_config(const Config& c
         {"SLURM_VERSION", "22.05.8"},
         {"SPUR_VERSION", std::string{version}},
         {"StateSaveLocation", or_null(config.controller.state_dir)},
-        {"StateType", plugin_of(config, "state", "state/raft")},
+        {"StateType", plugin_of("state", "state/raft")},
         {"TaskEpilog", or_null(config.agent.task_epilog)},
         {"TaskProlog", or_null(config.agent.task_prolog)},
         {"TopologyPlugin", config.cluster.switches.empty() ? "topology/none" : "topology/tree"},
         {"TLS", yes_no(!config.tls.certificate.empty())},
     };
+    std::vector<std::string> quarantined;
+    for (const auto& plugin : plugins)
+        if (plugin.state == "quarantined") quarantined.push_back(plugin.type);
+    if (!quarantined.empty()) items.emplace_back("QuarantinedPlugins", joined(quarantined));
     std::ranges::sort(items);
     return items;
 }

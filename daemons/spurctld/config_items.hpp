@@ -6,9 +6,12 @@
 #include <vector>
 
 #include "core/config.hpp"
+#include "daemons/common/host/host.hpp"
 
 namespace spur::ctld {
 
-std::vector<std::pair<std::string, std::string>> describe_config(const Config& config);
+// `plugins` are those of this daemon: one that is in force in the place of another is what is shown.
+std::vector<std::pair<std::string, std::string>> describe_config(const Config& config,
+                                                                 const std::vector<daemon::PluginStatus>& plugins);
 
 }  // namespace spur::ctld

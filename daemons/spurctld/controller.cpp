@@ -375,7 +375,7 @@ std::string Controller::priority_option(std::string_view key) const {
 
 std::vector<std::pair<std::string, std::string>> Controller::config_items() const {
     const std::lock_guard lock{mutex_};
-    return describe_config(config_);
+    return describe_config(config_, plugins);
 }
 
 }  // namespace spur::ctld

@@ -87,6 +87,12 @@ class Running(corpus.Case):
         self.submit()
         stats = self.run_program("spur", "plugin", "stats").stdout
         self.assertRegex(stats, r"(?s)sched/segfaults_in_plan.*quarantined")
+        shown = self.run_program("spur", "scontrol", "show", "config").stdout
+        self.assertRegex(shown, r"SchedulerType +=[ ]sched/well_behaved\n")
+        self.assertRegex(shown, r"QuarantinedPlugins +=[ ]sched/segfaults_in_plan\n")
+        listed = self.run_program("spur", "plugin", "list").stdout
+        self.assertRegex(listed, r"sched/segfaults_in_plan .* quarantined ")
+        self.assertRegex(listed, r"sched/well_behaved .* in force ")
         self.assertEqual(daemon.stop(), 0)
 
         # Alone on its axis it is replaced by a default of Spur's own.

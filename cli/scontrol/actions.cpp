@@ -186,7 +186,7 @@ int reconfigure(Control& control, Words) {
                                                           Session::write_options());
     if (!reply) return 1;
     if (!control.quiet)
-        for (const auto& warning : reply->warnings()) control.console().error("{}", warning);
+        for (const auto& warning : reply->warnings()) control.console().info("warning: {}", warning);
     if (control.console().verbosity() > 0)
         for (const auto& change : reply->changes()) control.console().info("{}", change);
     return 0;

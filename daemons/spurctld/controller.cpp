@@ -7,13 +7,17 @@
 #include <filesystem>
 #include <future>
 
+#include "core/lexical.hpp"
 #include "core/validate.hpp"
 #include "daemons/common/auth/plugin_auth.hpp"
+#include "daemons/common/config/config.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/common/log/throttle.hpp"
 #include "daemons/common/wire/client.hpp"
 #include "daemons/spurctld/config_items.hpp"
+#include "daemons/spurctld/config_warnings.hpp"
 #include "daemons/spurctld/plugin_log.hpp"
+#include "daemons/spurctld/state_dir.hpp"
 #include "daemons/spurctld/version.hpp"
 #include "spur/v1/peer.pb.h"
 
@@ -64,6 +68,42 @@ SchedulerOptions scheduler_options(const SchedulerConfig& config) {
     return options;
 }
 
+const std::vector<const daemon::AxisInfo*>& own_axes() {
+    static const std::vector<const daemon::AxisInfo*> axes{&daemon::StateAxis::info, &daemon::AuthAxis::info,
+                                                           &daemon::SchedAxis::info, &daemon::SelectAxis::info,
+                                                           &daemon::PriorityAxis::info};
+    return axes;
+}
+
+void replace_all(std::string& text, const std::string& what, const std::string& by) {
+    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+        text.replace(at, what.size(), by);
+}
+
+std::string in_one_line(const std::string& text) {
+    std::string line;
+    for (const auto part : split(text, '\n')) line += (line.empty() ? "" : "; ") + std::string{part};
+    return line;
+}
+
+// A plugin that is open twice, for plans and for questions, changes once.
+void add_changes(const std::vector<daemon::Change>& changes, v1::ReconfigureReply& reply) {
+    std::vector<daemon::Change> told;
+    for (const auto& change : changes) {
+        if (std::ranges::find(told, change) != told.end()) continue;
+        told.push_back(change);
+        if (change.what == "file changed")
+            reply.add_warnings(
+                fmt::format("the file of plugin {} has changed; restart spurctld to load it", change.to));
+        else if (change.what == "restart needed")
+            reply.add_warnings(fmt::format("{}: the change from {} to {} takes effect when spurctld is restarted",
+                                           change.axis, change.from, change.to));
+        else
+            reply.add_changes(fmt::format("{}: {} -> {} ({})", change.axis, change.from.empty() ? "none" : change.from,
+                                          change.to.empty() ? "none" : change.to, change.what));
+    }
+}
+
 std::optional<wire::TlsOptions> tls_options(const TlsConfig& config) {
     if (config.certificate.empty()) return std::nullopt;
     return wire::TlsOptions{.ca_file = config.ca, .certificate_file = config.certificate, .key_file = config.key};
@@ -82,7 +122,7 @@ public:
         log::info("{}", now.is_leader ? "this controller leads"
                                       : "this controller follows " +
                                             (now.leader.empty() ? std::string{"nobody yet"} : now.leader));
-        if (!now.is_leader) return;
+        if (!controller_.take_name(cluster) || !now.is_leader) return;
         const std::lock_guard lock{controller_.mutex_};
         if (cluster.config() == controller_.config_.cluster) return;
         controller_.engine_->propose(ApplyConfig{controller_.config_.cluster}, [](const Result<Events>& result) {
@@ -111,28 +151,51 @@ std::filesystem::path Controller::crash_journal(const Config& config) {
     return std::filesystem::path{config.controller.state_dir} / "crashes.log";
 }
 
-Controller::Controller(Config config, LoadConfig reload, std::function<void()> request_stop)
+Controller::Controller(Config config, LoadConfig reload, std::function<void()> request_stop, bool may_rename)
     : config_{std::move(config)},
       reload_{std::move(reload)},
       request_stop_{std::move(request_stop)},
+      may_rename_{may_rename},
       plugins_{host_options(config_)},
       authority_{config_.auth, users_} {}
 
 Controller::~Controller() { stop(); }
 
-Result<void> Controller::check(const Config& config) {
+Result<std::vector<std::string>> Controller::check(const Config& config) {
+    SPUR_CHECK(check_cluster_name(config.controller.state_dir, config.cluster.cluster_name.str(), false));
     // A state directory that the first start will make is not missed: the plugins get one for the trial.
     auto trial = config;
     const TrialDirectory directory{trial.controller.state_dir};
     daemon::PluginHost plugins{host_options(trial)};
-    SPUR_CHECK(plugins.check(trial, {&daemon::StateAxis::info, &daemon::AuthAxis::info, &daemon::SchedAxis::info,
-                                     &daemon::SelectAxis::info, &daemon::PriorityAxis::info}));
+    const auto opened = plugins.check(trial, own_axes());
+    auto mistakes = opened ? std::string{} : opened.error().text;
+    if (trial.controller.state_dir != config.controller.state_dir)  // a sentence names the place that was meant
+        replace_all(mistakes, trial.controller.state_dir, config.controller.state_dir);
+    for (const auto& sentence : daemon::PluginHost::stray_options(config, own_axes(), true))
+        mistakes += (mistakes.empty() ? "" : "\n") + sentence;
+    if (!mistakes.empty()) return fail(ErrorCode::invalid, "{}", mistakes);
     SPUR_TRY(const auto auth, plugins.open<daemon::AuthAxis>(trial));
     SPUR_TRY(const auto listen, wire::Endpoint::parse(trial.controller.listen_addr));
-    return daemon::check_transport(auth, listen, !trial.tls.certificate.empty());
+    SPUR_CHECK(daemon::check_transport(auth, listen, !trial.tls.certificate.empty()));
+    return warnings_about(config);
+}
+
+// Plugins of other daemons need not be installed here, but may be mistyped all the same.
+std::vector<std::string> Controller::warnings_about(const Config& config) {
+    auto warnings = daemon::config_warnings(config);
+    for (auto& sentence : daemon::PluginHost::stray_options(config, own_axes(), false))
+        warnings.push_back(std::move(sentence));
+    if (config.controller.hosts.size() > 1 && config.auth.plugin == "auth/local")
+        warnings.push_back(
+            "auth is local and there are several controllers: every controller and every node needs a copy of "
+            "one and the same key file");
+    return warnings;
 }
 
 Result<void> Controller::start() {
+    for (const auto& warning : warnings_about(config_)) log::warning("{}", warning);
+    for (const auto& sentence : daemon::PluginHost::stray_options(config_, own_axes(), true))
+        log::warning("{}", sentence);
     SPUR_CHECK(open_plugins());
     return serve();
 }
@@ -145,15 +208,31 @@ Result<void> Controller::open_plugins() {
     SPUR_TRY(const auto state, plugins_.open<daemon::StateAxis>(config_));
     engine_ = std::make_unique<Engine>(std::make_unique<PluginLog>(state), wall_clock,
                                        [](const std::string& text) { log::warning("{}", text); });
-    engine_->on_fatal([this](const std::string& why) {
-        log::error("stopping: {}", why);
-        {
-            const std::lock_guard lock{mutex_};
-            failure_ = Error{ErrorCode::internal, why};
-        }
-        request_stop_();
-    });
+    engine_->on_fatal([this](const std::string& why) { give_up({ErrorCode::internal, why}); });
     return {};
+}
+
+void Controller::give_up(const Error& error) {
+    log::error("stopping: {}", error.text);
+    {
+        const std::lock_guard lock{mutex_};
+        failure_ = error;
+    }
+    request_stop_();
+}
+
+// Is this the state of the cluster that is configured? A state that says nothing is new.
+bool Controller::take_name(const Cluster& cluster) {
+    std::string dir, name;
+    {
+        const std::lock_guard lock{mutex_};
+        dir = config_.controller.state_dir;
+        name = config_.cluster.cluster_name.str();
+    }
+    const auto kept = cluster.config().cluster_name.str();
+    if (!kept.empty() && kept != name && !may_rename_) return give_up(name_mismatch(dir, kept, name)), false;
+    if (const auto done = keep_cluster_name(dir, name); !done) log::warning("{}", done.error().text);
+    return true;
 }
 
 Result<void> Controller::serve() {
@@ -255,7 +334,10 @@ ReadGate::AskLeader Controller::leader_question() {
             return reply->version();
         }
         if (std::exchange(asked->problem, reply.error().text) != reply.error().text)
-            log::warning("cannot ask the leader {} how far it is: {}", leader, reply.error().text);
+            log::warning("cannot ask the leader {} how far it is: {}{}", leader, reply.error().text,
+                         reply.error().status == wire::Status::unauthenticated
+                             ? "; have both controllers the same auth key?"
+                             : "");
         return fail(ErrorCode::unavailable, "{}", reply.error().text);
     };
 }
@@ -276,7 +358,7 @@ Result<PolicyPlugins> Controller::open_more_policies() {
 
 ServiceHooks Controller::hooks() {
     ServiceHooks hooks;
-    hooks.reconfigure = [this] { return reconfigure(); };
+    hooks.reconfigure = [this](const std::string& by) { return reconfigure(by); };
     hooks.shut_down = [this] { request_stop_(); };
     hooks.stop_scheduling = [this] {
         scheduler_->pause();
@@ -309,13 +391,32 @@ ServiceHooks Controller::hooks() {
     return hooks;
 }
 
-Result<v1::ReconfigureReply> Controller::reconfigure() {
+Result<v1::ReconfigureReply> Controller::reconfigure(const std::string& by) {
+    auto reply = take_new_config();
+    if (!reply) {
+        log::error("reconfigure by {} refused, the old configuration stays: {}", by, in_one_line(reply.error().text));
+        return reply;
+    }
+    std::string changes;
+    for (const auto& change : reply->changes()) changes += "; " + change;
+    log::info("reconfigured by {}{}", by, changes);
+    for (const auto& warning : reply->warnings()) log::warning("reconfigure: {}", warning);
+    return reply;
+}
+
+Result<v1::ReconfigureReply> Controller::take_new_config() {
     SPUR_TRY(auto fresh, reload_());
+    if (fresh.cluster.cluster_name != config_.cluster.cluster_name)
+        return fail(
+            ErrorCode::invalid,
+            "cluster_name is {} now and {} in {}; a running cluster cannot be renamed: stop it and start spurctld "
+            "once with --rename-cluster",
+            spur::quoted(config_.cluster.cluster_name.view()), spur::quoted(fresh.cluster.cluster_name.view()),
+            fresh.path);
     SPUR_TRY(const auto changes, plugins_.reconfigure(fresh));
     v1::ReconfigureReply reply;
-    for (const auto& change : changes)
-        reply.add_changes(fmt::format("{}: {} -> {} ({})", change.axis, change.from.empty() ? "none" : change.from,
-                                      change.to.empty() ? "none" : change.to, change.what));
+    add_changes(changes, reply);
+    for (auto& warning : warn_of_removals(*engine_->model(), fresh.cluster)) reply.add_warnings(std::move(warning));
     if (fresh.controller.listen_addr != config_.controller.listen_addr)
         reply.add_warnings("controller.listen_addr takes effect at the next start");
     if (fresh.controller.state_dir != config_.controller.state_dir)
@@ -374,6 +475,7 @@ std::string Controller::priority_option(std::string_view key) const {
 }
 
 std::vector<std::pair<std::string, std::string>> Controller::config_items() const {
+    const auto plugins = plugins_.list();
     const std::lock_guard lock{mutex_};
     return describe_config(config_, plugins);
 }

@@ -28,28 +28,32 @@ class Controller {
 public:
     using LoadConfig =
         std::function<Result<Config>()>;  // reads the configuration again, with the command line's changes
-    Controller(Config config, LoadConfig reload, std::function<void()> request_stop);
+    // `may_rename`: the state may be that of a cluster of another name.
+    Controller(Config config, LoadConfig reload, std::function<void()> request_stop, bool may_rename = false);
     ~Controller();
 
     // Opens plugins, recovers the state, applies the configuration and serves.
     Result<void> start();
     void stop();
     Result<void> failure() const;  // why it had to ask for its end; nothing if nothing is wrong
-    Result<v1::ReconfigureReply> reconfigure();
+    Result<v1::ReconfigureReply> reconfigure(const std::string& by);  // what came of it is in the log
     std::uint16_t port() const { return server_->port(); }
 
     // Where the crashes of plugins are written down, for the quarantine at the next start.
     static std::filesystem::path crash_journal(const Config& config);
 
-    // What -t does: every plugin can be opened with this configuration.
-    static Result<void> check(const Config& config);
+    // What -t does: every plugin can be opened with this configuration. The answer are warnings.
+    static Result<std::vector<std::string>> check(const Config& config);
 
 private:
     static daemon::HostOptions host_options(const Config& config);
+    static std::vector<std::string> warnings_about(const Config& config);
     Result<void> open_plugins();
     Result<void> serve();
+    Result<v1::ReconfigureReply> take_new_config();
     Result<PolicyPlugins> open_more_policies();
-    void apply_config_once_leading();
+    void give_up(const Error& error);  // asks for the end of the daemon
+    bool take_name(const spur::Cluster& cluster);
     ServiceHooks hooks();
     ReadGate::AskLeader leader_question();
     v1::PluginStatsReply plugin_stats() const;
@@ -62,6 +66,7 @@ private:
     Config config_;
     LoadConfig reload_;
     std::function<void()> request_stop_;
+    const bool may_rename_;
     daemon::PluginHost plugins_;
     daemon::Bound<daemon::AuthAxis> auth_;
     PolicyPlugins policies_;

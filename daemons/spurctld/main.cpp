@@ -69,10 +69,8 @@ private:
 void wait_for_stop(ctld::Controller& controller, const sigset_t& signals) {
     for (int received = 0; sigwait(&signals, &received) == 0;) {
         if (received != SIGHUP) return log::info("stopping");
-        if (const auto done = controller.reconfigure(); !done)
-            log::error("the new configuration was refused, the old one stays: {}", done.error().text);
-        else
-            log::info("reconfigured");
+        log::reopen();
+        static_cast<void>(controller.reconfigure("a signal"));
     }
 }
 
@@ -80,8 +78,10 @@ Result<void> run(const ctld::Options& options) {
     SPUR_TRY(const auto config, read_config(options));
     if (options.test_only) {
         SPUR_CHECK(daemon::install_crash_handler({"spurctld", {}}));  // a trial is not held against a plugin
-        SPUR_CHECK(ctld::Controller::check(config));
-        std::printf("spurctld: %s and the plugins it names are fine\n", config.path.c_str());
+        SPUR_TRY(const auto warnings, ctld::Controller::check(config));
+        for (const auto& warning : warnings) std::fprintf(stderr, "spurctld: warning: %s\n", warning.c_str());
+        std::printf("spurctld: %s and the plugins it names %s\n", config.path.c_str(),
+                    warnings.empty() ? "are fine" : "can be used; see the warnings");
         return {};
     }
     SPUR_CHECK(start_log(options, config));
@@ -89,6 +89,8 @@ Result<void> run(const ctld::Options& options) {
         return fail(ErrorCode::internal, "cannot go to the background; use -D");
     daemon::protect_from_oom_killer();
     SPUR_TRY(const auto lock, ctld::StateDirLock::take(config.controller.state_dir));
+    SPUR_CHECK(ctld::check_cluster_name(config.controller.state_dir, config.cluster.cluster_name.str(),
+                                        options.rename_cluster));
     SPUR_CHECK(daemon::install_crash_handler({"spurctld", ctld::Controller::crash_journal(config)}));
 
     sigset_t signals;
@@ -97,8 +99,8 @@ Result<void> run(const ctld::Options& options) {
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     signal(SIGPIPE, SIG_IGN);
 
-    ctld::Controller controller{config, [options] { return read_config(options); },
-                                [] { ::kill(::getpid(), SIGTERM); }};
+    ctld::Controller controller{config, [options] { return read_config(options); }, [] { ::kill(::getpid(), SIGTERM); },
+                                options.rename_cluster};
     SPUR_CHECK(controller.start());
     log::info("serving on port {}", controller.port());
     if (!options.pid_file.empty()) std::ofstream{options.pid_file} << ::getpid() << "\n";

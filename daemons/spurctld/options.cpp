@@ -5,11 +5,12 @@
 namespace spur::ctld {
 
 Result<Options> Options::parse(int argc, const char* const* argv) {
-    enum : int { state_dir_option = 256, listen_option, pid_file_option };
+    enum : int { state_dir_option = 256, listen_option, pid_file_option, rename_option };
     static const option table[] = {{"config", required_argument, nullptr, 'f'},
                                    {"state-dir", required_argument, nullptr, state_dir_option},
                                    {"listen", required_argument, nullptr, listen_option},
                                    {"pid-file", required_argument, nullptr, pid_file_option},
+                                   {"rename-cluster", no_argument, nullptr, rename_option},
                                    {"foreground", no_argument, nullptr, 'D'},
                                    {"test", no_argument, nullptr, 't'},
                                    {"verbose", no_argument, nullptr, 'v'},
@@ -32,6 +33,9 @@ Result<Options> Options::parse(int argc, const char* const* argv) {
                 break;
             case pid_file_option:
                 options.pid_file = optarg;
+                break;
+            case rename_option:
+                options.rename_cluster = true;
                 break;
             case 'D':
                 options.foreground = true;
@@ -63,8 +67,12 @@ std::string help_text() {
            "      --state-dir DIR     where the state is kept, instead of [controller] state_dir\n"
            "      --listen HOST:PORT  where to serve, instead of [controller] listen_addr; port 0: any free one\n"
            "      --pid-file FILE     write the process id there once it serves\n"
+           "      --rename-cluster    take the state of a cluster of another name for this one's; else that is "
+           "refused\n"
            "  -D, --foreground        stay in the foreground, log to stderr\n"
-           "  -t, --test              check the configuration and every plugin it names, and exit\n"
+           "  -t, --test              check the configuration and every plugin it names, and exit: with 0 if it can "
+           "be\n"
+           "                          used (warnings are on stderr), else with all that is wrong with it\n"
            "  -v, --verbose           say more; twice: much more\n"
            "  -V, --version\n"
            "  -h, --help\n\n"

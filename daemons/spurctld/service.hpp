@@ -23,7 +23,7 @@ namespace spur::ctld {
 
 // What the service needs from the daemon around it.
 struct ServiceHooks {
-    std::function<Result<v1::ReconfigureReply>()> reconfigure;
+    std::function<Result<v1::ReconfigureReply>(const std::string& by)> reconfigure;
     std::function<void()> shut_down;
     std::function<void()> stop_scheduling;  // until the end of this daemon
     std::function<v1::PluginStatsReply()> plugin_stats;

@@ -42,9 +42,10 @@ void Service::get_config(const Call& call) {
 }
 
 void Service::reconfigure(const Call& call) {
-    if (const auto who = operator_or_refusal(call); !who) return refuse(call, who.error());
-    in_background([this, call] {
-        auto reply = hooks_.reconfigure();
+    const auto who = operator_or_refusal(call);
+    if (!who) return refuse(call, who.error());
+    in_background([this, call, by = fmt::format("uid {}", who->uid)] {
+        auto reply = hooks_.reconfigure(by);
         if (!reply) return refuse(call, reply.error());
         call.reply_with(*reply);
     });

@@ -72,7 +72,7 @@ std::string first_state() {
 
 ServiceHooks hooks(PriorityBook& priorities) {
     ServiceHooks hooks;
-    hooks.reconfigure = [] { return v1::ReconfigureReply{}; };
+    hooks.reconfigure = [](const std::string&) { return v1::ReconfigureReply{}; };
     hooks.shut_down = [] {};
     hooks.stop_scheduling = [] {};
     hooks.plugin_stats = [] { return v1::PluginStatsReply{}; };

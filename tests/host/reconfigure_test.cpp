@@ -154,6 +154,26 @@ TEST(Reconfigure, ThePrepareStepRunsOnEveryNewInstanceAndMayRefuseIt) {
     EXPECT_EQ(prepared, (std::vector<std::string>{"sched/actor", "sched/other"}));
 }
 
+TEST(Reconfigure, AFileThatChangedUnderTheDaemonIsReportedOnce) {
+    log::Capture log;
+    const TempDir dir;
+    const auto file = dir.copy("sched_actor.so");
+    auto config = sched_config("sched/actor");
+    config.plugin_dirs.insert(config.plugin_dirs.begin(), dir.path().native());
+    PluginHost host{test_options()};
+    const auto plans = host.open<SchedAxis>(config);
+    const auto questions = host.open<SchedAxis>(config);  // the same plugin, open twice
+    ASSERT_TRUE(plans && questions);
+    ASSERT_TRUE(host.reconfigure(config));
+    EXPECT_FALSE(log.contains("changed on disk"));
+
+    std::filesystem::last_write_time(file, std::filesystem::last_write_time(file) + std::chrono::seconds{10});
+    const auto changes = host.reconfigure(config);
+    ASSERT_TRUE(changes);
+    EXPECT_EQ(*changes, (std::vector<Change>{{"sched", "sched/actor", "sched/actor", "file changed"}}));
+    EXPECT_EQ(log.count("changed on disk since it was loaded; restart spurtest to load it"), 1U);
+}
+
 TEST(Reconfigure, AnAxisThatCannotBeSwappedSaysThatARestartIsNeeded) {
     log::Capture log;
     PluginHost host{test_options()};

@@ -18,6 +18,35 @@ TEST(T52Config, AKeyInTheWrongSectionIsToldWhereItBelongs) {
               "[controller] has no key \"max_batch_requeue\"; it belongs in [jobs] (spur.conf:2)");
 }
 
+TEST(T52Config, NamesOfNodesAreHostNames) {
+    EXPECT_EQ(mistakes_in("[[nodes]]\nnames = \"my node\""),
+              "node \"my node\": names has a blank in a name; separate names by commas (spur.conf:1)");
+    EXPECT_EQ(
+        mistakes_in("[[nodes]]\nnames = \"n1;rm\""),
+        "node \"n1;rm\": \"n1;rm\" is not a host name: use letters, digits, - _ and ., and begin with a letter or a "
+        "digit (spur.conf:1)");
+    EXPECT_NE(mistakes_in("[[nodes]]\nnames = \"-x\""), "none");
+    EXPECT_EQ(mistakes_in("[[nodes]]\nnames = \"n[1-2], rack-3.lab,_x\""), "none");
+}
+
+TEST(T52Config, AnEmptyNameIsNoName) {
+    EXPECT_EQ(mistakes_in("cluster_name = \"\""),
+              "cluster_name must not be empty: the cluster is known by it (spur.conf:1)");
+}
+
+TEST(T52Config, WhatIsSeldomMeantIsAWarning) {
+    EXPECT_EQ(config_warnings(config_of("")),
+              (std::vector<std::string>{"no [[nodes]] are described in spur.conf: no agent can join and no job can run",
+                                        "no [[partitions]] are described in spur.conf: no job can be submitted"}));
+    EXPECT_EQ(
+        config_warnings(config_of("[[nodes]]\nnames = \"n1\"\n[[partitions]]\nname = \"p\"\nnodes = \"ALL\"")).size(),
+        1U);
+    EXPECT_TRUE(
+        config_warnings(
+            config_of("[[nodes]]\nnames = \"n1\"\n[[partitions]]\nname = \"p\"\nnodes = \"ALL\"\ndefault = true"))
+            .empty());
+}
+
 TEST(T52Config, AnUnknownSectionIsAMistake) {
     EXPECT_EQ(mistakes_in("[contoller]\nhosts = []"),
               "there is no section \"contoller\"; did you mean \"controller\"? (spur.conf:1)");

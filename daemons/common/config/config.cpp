@@ -179,6 +179,20 @@ Result<Config> load_config(const ConfigSource& source) {
     return *std::move(config);
 }
 
+std::vector<std::string> config_warnings(const Config& config) {
+    std::vector<std::string> warnings;
+    if (config.cluster.nodes.empty())
+        warnings.push_back(
+            fmt::format("no [[nodes]] are described in {}: no agent can join and no job can run", config.path));
+    if (config.cluster.partitions.empty())
+        warnings.push_back(fmt::format("no [[partitions]] are described in {}: no job can be submitted", config.path));
+    else if (std::ranges::none_of(config.cluster.partitions, &Partition::is_default))
+        warnings.push_back(fmt::format(
+            "no partition in {} is the default: a job that does not name one is refused; add default = true to one",
+            config.path));
+    return warnings;
+}
+
 std::filesystem::path default_config_path() {
     const char* const named = std::getenv("SPUR_CONF");
     return named != nullptr && *named != '\0' ? named : "/etc/spur/spur.conf";

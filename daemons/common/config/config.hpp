@@ -33,6 +33,9 @@ struct ConfigSource {
 };
 Result<Config> load_config(const ConfigSource& source);
 
+// What is allowed and yet seldom meant, a sentence each: no nodes, no partitions.
+std::vector<std::string> config_warnings(const Config& config);
+
 // SPUR_CONF, or /etc/spur/spur.conf.
 std::filesystem::path default_config_path();
 

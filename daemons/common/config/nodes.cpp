@@ -178,10 +178,35 @@ bool check_pattern(const Text& pattern, std::size_t wanted, std::string_view key
     return false;
 }
 
+// What can stand in a hostlist, in a URL and in a user's shell.
+bool is_host_name(std::string_view name) {
+    constexpr std::size_t longest = 255;  // of a host name, by its RFC
+    const auto is_plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+    };
+    return !name.empty() && name.size() <= longest && is_plain(name.front()) &&
+           std::ranges::all_of(name, [&](char c) { return is_plain(c) || c == '-' || c == '.'; });
+}
+
+// "n1 n2" is two names to a hostlist; here it is more likely one that was mistyped.
+bool has_inner_blank(std::string_view names) {
+    for (const auto part : split(names, ','))
+        if (std::ranges::any_of(trim(part), is_blank)) return true;
+    return false;
+}
+
 void add_node(Draft draft, std::uint32_t line, Config& config, Drafts& drafts, Problems& problems) {
     const auto where = fmt::format("node {}: ", spur::quoted(draft.names));
+    if (has_inner_blank(draft.names))
+        return problems.add(line, "{}names has a blank in a name; separate names by commas", where);
     const auto list = HostList::parse(draft.names);
     if (!list) return problems.add(line, "{}{}", where, list.error().text);
+    for (const auto& name : list->names())
+        if (!is_host_name(name))
+            return problems.add(line,
+                                "{}{} is not a host name: use letters, digits, - _ and ., and begin with a letter or a "
+                                "digit",
+                                where, spur::quoted(name));
     settle_topology(draft, where, line, problems);
     check_pattern(draft.node.addr, list->size(), "addr", where, line, problems);
     check_pattern(draft.node.hostname, list->size(), "hostname", where, line, problems);

@@ -150,6 +150,8 @@ constexpr std::array top_keys{
         "cluster_name", "text", "spur", "the name of this cluster, in accounting and in listings",
         [](In in, To to) {
             std::string name;
+            if (in.value().find<std::string>() != nullptr && in.value().find<std::string>()->empty())
+                return in.refuse("must not be empty: the cluster is known by it");
             in.text(name);
             if (name.empty()) return;
             if (!is_name(name))

@@ -188,6 +188,21 @@ Result<void> PluginHost::check(const Config& config, const std::vector<const Axi
     return fail(ErrorCode::invalid, "{}", mistakes);
 }
 
+std::vector<std::string> PluginHost::stray_options(const Config& config, const std::vector<const AxisInfo*>& axes,
+                                                   bool is_of_these) {
+    std::vector<std::string> sentences;
+    const auto path = plugin_search_path(config.plugin_dirs);
+    for (const auto& [type, options] : config.plugin_options) {
+        const auto of_type = [&](const AxisInfo* axis) { return type.starts_with(std::string{axis->name} + "/"); };
+        if (std::ranges::any_of(axes, of_type) != is_of_these) continue;
+        const auto found = find_plugin(type, path);
+        if (found) continue;
+        const auto line = options.empty() ? std::string{} : fmt::format(" ({}:{})", config.path, options.front().line);
+        sentences.push_back(fmt::format("[plugin.\"{}\"] has no effect: {}{}", type, found.error().text, line));
+    }
+    return sentences;
+}
+
 std::vector<PluginStatus> PluginHost::list() const {
     const std::lock_guard lock{main_};
     std::vector<PluginStatus> all;

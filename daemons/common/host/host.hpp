@@ -52,7 +52,8 @@ struct PluginStatus {
 
 struct Change {
     std::string axis, from, to;  // types; empty: none
-    std::string what;            // "plugin", "options", "added", "removed", "restart needed"
+    std::string what;            // "plugin", "options", "added", "removed", "restart needed", "file changed"
+    bool operator==(const Change&) const = default;
 };
 
 template <class Axis>
@@ -113,6 +114,10 @@ public:
 
     // What `-t` does: opens, checks and lets go again what `config` names for these axes. All sentences, one a line.
     Result<void> check(const Config& config, const std::vector<const AxisInfo*>& axes);
+    // Sections [plugin."axis/name"] whose plugin is nowhere to be found, a sentence each. `axes`: of these only, or of
+    // all but these.
+    static std::vector<std::string> stray_options(const Config& config, const std::vector<const AxisInfo*>& axes,
+                                                  bool is_of_these);
 
     std::vector<PluginStatus> list() const;
     std::vector<Metric> metrics() const;
@@ -159,6 +164,7 @@ private:
     Result<void> check_quarantine(const std::string& type, const std::filesystem::path& file);
     void plan_swap(Slot& slot, const Config& config, std::vector<Swap>& swaps, std::string& mistakes);
     void plan_group(const AxisInfo& axis, const Config& config, std::vector<Swap>& swaps, std::string& mistakes);
+    void note_changed_files(std::vector<Change>& changes) const;
     void retire(Instance* instance);
     void sweep();
     void sweep_later();

@@ -26,7 +26,9 @@ const std::vector<ConfigOption>& options_for(const Config& config, const std::st
     return found == config.plugin_options.end() ? none : found->second;
 }
 
+// The same plugin may be open twice: its mistake is one.
 void complain(std::string& mistakes, const std::string& sentence) {
+    if (mistakes.contains(sentence)) return;
     mistakes += (mistakes.empty() ? "" : "\n") + sentence;
 }
 
@@ -61,9 +63,6 @@ void PluginHost::plan_swap(Slot& slot, const Config& config, std::vector<Swap>& 
     // choices.
     const bool keeps_type = !wanted.empty() && (now->type() == wanted.front() || is_in_quarantine(wanted.front()));
     const bool keeps_options = is_same(now->options(), options_for(config, now->type()));
-    if (is_replaced(now->library()))
-        log::warning("plugin {}: {} changed on disk since it was loaded; restart {} to use the new one", now->type(),
-                     now->library().info.path, options_.program);
     if (keeps_type && keeps_options) return;
     const auto& target = keeps_type ? now->type() : wanted.front();
     Change change{slot.axis().name, now->type(), target, keeps_type ? "options" : "plugin"};
@@ -142,7 +141,21 @@ Result<std::vector<Change>> PluginHost::reconfigure(const Config& config) {
         changes.push_back(std::move(swap.change));
     }
     for (auto* const old : replaced) retire(old);
+    note_changed_files(changes);
     return changes;
+}
+
+// Code is never unmapped, so what was loaded stays in force whatever the file holds by now.
+void PluginHost::note_changed_files(std::vector<Change>& changes) const {
+    for (const auto& member : members_) {
+        const auto* const now = member.slot->current();
+        if (now == nullptr || !is_replaced(now->library())) continue;
+        Change change{member.slot->axis().name, now->type(), now->type(), "file changed"};
+        if (std::ranges::find(changes, change) != changes.end()) continue;
+        log::warning("plugin {}: {} changed on disk since it was loaded; restart {} to load it", now->type(),
+                     now->library().info.path, options_.program);
+        changes.push_back(std::move(change));
+    }
 }
 
 }  // namespace spur::daemon

@@ -2,6 +2,7 @@
 #include <spur/plugin/state.h>
 #include <spur/plugin/plugin.hpp>
 
+#include "key.hpp"
 #include "node.hpp"
 #include "settings.hpp"
 
@@ -26,6 +27,10 @@ spur_status create(const spur_host* host, const spur_config* config, spur_plugin
     return guard(err, [&] {
         auto settings = load_settings(host, config);
         if (!settings) return fail(err, settings.error().code, settings.error().text);
+        // Several prove themselves to each other: better told by a trial of the configuration than by the first start.
+        if (settings->hosts.size() > 1)
+            if (const auto key = load_key(settings->key_file, false); !key)
+                return fail(err, key.error().code, key.error().text);
         *out = as_plugin(new Node(std::move(*settings), host));
         return SPUR_OK;
     });

@@ -1,0 +1,91 @@
+// The agent and its cgroup plugin: what jobs are held to here, and what is done with what nobody holds any more.
+#include <signal.h>
+
+#include <algorithm>
+
+#include "core/node.hpp"
+#include "daemons/common/log/log.hpp"
+#include "daemons/spurd/agent.hpp"
+#include "daemons/spurd/leftovers.hpp"
+#include "daemons/spurd/strays.hpp"
+
+namespace spur::agent {
+
+// Where the configuration asks for containment, nothing runs without it.
+void Agent::open_cgroup(const Config& config) {
+    auto opened = plugins_.open<daemon::CgroupAxis>(config);
+    if (opened) {
+        cgroup_ = *opened;
+        return;
+    }
+    setup_.unfit = "Jobs cannot be contained: " + opened.error().text;
+    log::error("{}; this node takes no jobs until that is mended or [plugins] cgroup = \"cgroup/none\" is set",
+               setup_.unfit);
+}
+
+std::uint32_t Agent::cgroup_abilities() const {
+    const auto pin = cgroup_.pin();
+    return pin ? pin.call(&spur_cgroup_ops::capabilities).value_or(0) : 0;
+}
+
+// All jobs together leave the system what it needs to live.
+void Agent::limit_node() {
+    const auto pin = cgroup_.pin();
+    if (!pin || !pin.can(&spur_cgroup_ops::scopes) || (cgroup_abilities() & SPUR_CGROUP_CONTAINS) == 0) return;
+    const spur_cgroup_scope node{sizeof(spur_cgroup_scope), SPUR_NONE, SPUR_NONE, SPUR_NONE, 0, 0};
+    spur_cgroup_limits limits{};
+    limits.size = sizeof limits;
+    limits.swap_bytes = UINT64_MAX;
+    limits.memory_bytes = jobs_memory_mib(setup_.hardware.machine_memory_mib, settings_.kept_memory_mib) << 20;
+    if (const auto made = pin.call(&spur_cgroup_ops::make, &node, &limits); !made)
+        log::warning("jobs may take all of this machine: {}", made.error().text);
+}
+
+// Before the first session: what this node registers without is not alive on it.
+void Agent::clear_leftovers() {
+    const Known known{.step =
+                          [this](auto job, auto attempt, auto step) {
+                              return jobs_->holds_step({job, attempt}, step);
+                          },
+                      .job =
+                          [this](auto job, auto attempt) {
+                              return jobs_->holds_job({job, attempt});
+                          }};
+    const auto daemons = clear_step_daemons(store_->jobs_dir(), known), scopes = clear_scopes(cgroup_, known);
+    if (daemons.forgotten || scopes.forgotten)
+        if (const auto renewed = store_->renew_id(); !renewed) log::error("{}", renewed.error().text);
+    for (const auto* stuck : {&daemons.unkillable, &scopes.unkillable})
+        if (!stuck->empty()) unkillable_ = "Kill task failed: " + *stuck;
+}
+
+std::uint32_t Agent::enforced_limits() const {
+    const auto can = cgroup_abilities();
+    std::uint32_t limits = node_limit::known;
+    if (can & SPUR_CGROUP_CONTAINS) limits |= node_limit::containment;
+    if (can & SPUR_CGROUP_MEMORY) limits |= node_limit::memory;
+    if (can & SPUR_CGROUP_PROCESSES) limits |= node_limit::processes;
+    if (can & SPUR_CGROUP_CPUSET && setup_.binds_cpus) limits |= node_limit::cores;
+    if (can & SPUR_CGROUP_DEVICES || setup_.gpus.devices().empty()) limits |= node_limit::devices;
+    return limits;
+}
+
+bool Agent::kill_strays(const v1::JobLaunch& job, std::uint32_t step) {
+    const spur_cgroup_scope scope{sizeof(spur_cgroup_scope), job.job_id(), step, SPUR_NONE, job.uid(), job.attempt()};
+    spur_cgroup_usage usage{};
+    usage.size = sizeof usage;
+    if (cgroup_) {
+        static_cast<void>(cgroup_.call(&spur_cgroup_ops::usage, &scope, &usage));
+        static_cast<void>(cgroup_.call(&spur_cgroup_ops::signal, &scope, SIGKILL));
+        static_cast<void>(cgroup_.call(&spur_cgroup_ops::remove, &scope));
+        auto whole = scope;
+        whole.step = SPUR_NONE;
+        static_cast<void>(cgroup_.call(&spur_cgroup_ops::remove, &whole));  // if this was the last of its steps
+    }
+    const auto marked = kill_marked(step_mark(setup_.cookie, job.job_id(), job.attempt(), step));
+    const auto found = std::max<std::size_t>(usage.processes, marked);
+    if (found > 0)
+        log::warning("killed {} processes that step {}.{} left behind", found, job.job_id(), step::step_name(step));
+    return found > 0;
+}
+
+}  // namespace spur::agent

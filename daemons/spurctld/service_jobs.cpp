@@ -329,8 +329,8 @@ void Service::update_jobs_of(const Call& call, const v1::UpdateJobsRequest& requ
         }
     };
     const auto note_for = [&](const JobRef& ref) {
-        if (request->action() != v1::UpdateJobsRequest::UPDATE) return std::string{};
-        return fmt::format("job {}: updated by {}: {}", ref.str(), audited(who), list_changes(request->changes()));
+        if (request.action() != v1::UpdateJobsRequest::UPDATE) return std::string{};
+        return fmt::format("job {}: updated by {}: {}", ref.str(), audited(who), list_changes(request.changes()));
     };
     std::vector<JobCommand> commands;
     for (const auto& text : request.ids()) {

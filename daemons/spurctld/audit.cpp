@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "core/quote.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::size_t most_lines = 200'000;  // waiting to be written; a log that hangs does not fill the memory
 constexpr std::size_t most_nodes = 8;        // listed
+constexpr std::chrono::milliseconds gathering_time{20};
 
 template <class... F>
 struct Overload : F... {
@@ -115,19 +117,22 @@ void Audit::add(std::string line) {
 }
 
 void Audit::loop(const std::stop_token& stop) {
+    std::vector<std::string> lines;
     for (bool stopping = false; !stopping;) {
-        std::vector<std::string> lines;
         std::size_t left_out = 0;
         {
             std::unique_lock lock{mutex_};
+            // Where much happens lines are gathered for a moment: writing each by itself would cost more than making
+            // it.
+            if (lines.size() > 1) wake_.wait_for(lock, stop, gathering_time, [] { return false; });
             wake_.wait(lock, stop, [this] { return !lines_.empty(); });
             stopping = stop.stop_requested();
             lines = std::exchange(lines_, {});
             left_out = std::exchange(left_out_, 0);
         }
-        for (const auto& line : lines) write_(line);
         if (left_out > 0)
-            write_(fmt::format("{} lines of the audit trail were left out: the log is too slow", left_out));
+            lines.push_back(fmt::format("{} lines of the audit trail were left out: the log is too slow", left_out));
+        write_(lines);
     }
 }
 

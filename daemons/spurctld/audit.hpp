@@ -24,7 +24,7 @@ namespace spur::ctld {
 
 class Audit final : public EngineObserver {
 public:
-    using Write = std::function<void(std::string_view line)>;
+    using Write = std::function<void(const std::vector<std::string>& lines)>;
     explicit Audit(Write write);
     ~Audit() override;
     void stop();  // what is queued is written first

@@ -11,6 +11,7 @@
 #include "core/validate.hpp"
 #include "daemons/common/auth/plugin_auth.hpp"
 #include "daemons/common/config/config.hpp"
+#include "daemons/common/log/batch.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/common/log/throttle.hpp"
 #include "daemons/common/wire/client.hpp"
@@ -247,7 +248,8 @@ Result<void> Controller::serve() {
     scheduler_ = std::make_unique<Scheduler>(*engine_, policies_, scheduler_options(config_.scheduler), warn);
     applier_ = std::make_unique<ConfigApplier>(*this);
     engine_->observe(*step_keys_);  // first: what it proposes comes before any agent registers
-    audit_ = std::make_unique<Audit>([](std::string_view line) { log::info("{}", line); });
+    audit_ =
+        std::make_unique<Audit>([](const std::vector<std::string>& lines) { log::write_all(log::Level::info, lines); });
     engine_->observe(*audit_);
     engine_->observe(*agents_);
     engine_->observe(*watchers_);

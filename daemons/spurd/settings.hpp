@@ -19,8 +19,8 @@ struct Settings {
     std::vector<wire::Endpoint> controllers;
     std::string controller_list;  // the same as text
     wire::Endpoint listen;
-    std::string advertise;                              // empty: made from `listen` once the port is known
-    std::string addr;                                   // by which the configuration says the node is reached; may be empty
+    std::string advertise;  // empty: made from `listen` once the port is known
+    std::string addr;       // by which the configuration says the node is reached; may be empty
     std::vector<std::vector<std::uint32_t>> core_cpus;  // of the node's cores; empty: they are not bound to any
     std::uint64_t kept_memory_mib{};                    // for the system; 0: the configuration does not say
 };

@@ -43,7 +43,7 @@ protected:
     }
     const Actor alice{1000, AdminLevel::none, "alice"};
     std::vector<std::string> lines;
-    Audit audit{[this](std::string_view line) { lines.emplace_back(line); }};
+    Audit audit{[this](const std::vector<std::string>& more) { lines.insert(lines.end(), more.begin(), more.end()); }};
     EngineRig rig;
 };
 

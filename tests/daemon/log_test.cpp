@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "daemons/common/log/batch.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/common/log/throttle.hpp"
 
@@ -45,6 +46,28 @@ TEST_F(LogFile, NothingThatIsLoggedCanForgeALine) {
     EXPECT_EQ(std::ranges::count(text, '\n'), 2);
     EXPECT_NE(text.find("A=\\n2026-01-01 error: forged\\x1b[2J"), std::string::npos) << text;
     EXPECT_LT(text.size(), 10'000u);
+}
+
+TEST_F(LogFile, ManyLinesAtOnceLookLikeManyLines) {
+    for (const bool json : {false, true}) {
+        std::filesystem::remove(file_);
+        ASSERT_TRUE(begin(Level::info, json));
+        write_all(Level::info, {"one", "two\nforged", "three \"quoted\""});
+        write_all(Level::debug, {"unheard"});
+        info("four");
+        flush();
+        std::vector<std::string> seen;
+        std::ifstream in{file_};
+        for (std::string line; std::getline(in, line);) seen.push_back(line);
+        ASSERT_EQ(seen.size(), 4u) << contents(file_);
+        const auto begins = json ? std::string{"{\"time\":\"20"} : std::string{"20"};
+        for (const auto& line : seen) EXPECT_TRUE(line.starts_with(begins)) << line;
+        EXPECT_NE(seen[1].find(json ? "\"text\":\"two\\\\nforged\"}" : " spurtest: info: two\\nforged"),
+                  std::string::npos)
+            << seen[1];
+        EXPECT_NE(seen[2].find(json ? "three \\\"quoted\\\"\"}" : "three \"quoted\""), std::string::npos) << seen[2];
+        EXPECT_TRUE(seen[3].ends_with(json ? "four\"}" : " four")) << seen[3];
+    }
 }
 
 TEST(LogThrottle, ManyLinesOfAKindBecomeANumber) {

@@ -10,6 +10,7 @@
 
 #include "core/lexical.hpp"
 #include "core/quote.hpp"
+#include "daemons/common/log/batch.hpp"
 #include "daemons/common/log/throttle.hpp"
 
 namespace spur::log {
@@ -23,8 +24,9 @@ std::atomic<Level> threshold{Level::info};
 
 class Stderr final : public Sink {
 public:
-    void write(Level level, std::string_view line) override {
-        const auto text = fmt::format("{}: {}\n", to_string(level), line);
+    void write(Level level, std::string_view lines) override {
+        std::string text;
+        for (const auto line : split(lines, '\n')) text += fmt::format("{}: {}\n", to_string(level), line);
         // A log line that cannot be written has nowhere to be reported.
         [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
     }
@@ -63,16 +65,33 @@ bool is_enabled(Level level) { return level <= threshold.load(std::memory_order_
 void set_level(Level level) { threshold.store(level, std::memory_order_relaxed); }
 Level level() { return threshold.load(std::memory_order_relaxed); }
 
+namespace {
+
+bool is_plain(std::string_view line) {
+    return line.size() <= longest_line && std::ranges::none_of(line, [](char c) {
+               return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '\xc2';
+           });
+}
+
+}  // namespace
+
 // Whatever found its way into a line, it stays one line.
 void write(Level level, std::string_view line) {
     if (!is_enabled(level)) return;
-    const bool is_plain = line.size() <= longest_line && std::ranges::none_of(line, [](char c) {
-                              return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '\xc2';
-                          });
-    if (is_plain)
+    if (is_plain(line))
         current()->write(level, line);
     else
         current()->write(level, printable(line, longest_line));
+}
+
+void write_all(Level level, const std::vector<std::string>& lines) {
+    if (!is_enabled(level) || lines.empty()) return;
+    std::string text;
+    for (const auto& line : lines) {
+        if (!text.empty()) text += '\n';
+        text += is_plain(line) ? line : printable(line, longest_line);
+    }
+    current()->write(level, text);
 }
 
 void Throttle::warning(std::string_view line) {
@@ -109,9 +128,9 @@ void use(std::shared_ptr<Sink> sink) {
 
 class Capture::Keeper final : public Sink {
 public:
-    void write(Level level, std::string_view line) override {
+    void write(Level level, std::string_view lines) override {
         const std::lock_guard lock{mutex};
-        kept.push_back(fmt::format("{}: {}", to_string(level), line));
+        for (const auto line : split(lines, '\n')) kept.push_back(fmt::format("{}: {}", to_string(level), line));
     }
     std::mutex mutex;
     std::vector<std::string> kept;

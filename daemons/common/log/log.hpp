@@ -61,7 +61,7 @@ Result<void> start(const Options& options);
 void reopen();  // after the file was renamed by logrotate
 void flush();
 
-// Where lines go. One at a time is in force; calls may come from any thread.
+// Where lines go, several at once with line ends between them. One is in force; calls may come from any thread.
 class Sink {
 public:
     virtual ~Sink() = default;

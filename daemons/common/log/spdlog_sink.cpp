@@ -11,6 +11,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "core/lexical.hpp"
 #include "daemons/common/log/log.hpp"
 
 namespace spur::log {
@@ -55,21 +56,44 @@ public:
                                         ? R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","program":"%n","level":"%l","text":"%v"})"
                                         : "%Y-%m-%dT%H:%M:%S.%e %n: %l: %v";
         logger_.set_formatter(std::make_unique<spdlog::pattern_formatter>(pattern));
+        frame_ = std::make_unique<spdlog::pattern_formatter>(pattern);
         logger_.set_level(spdlog::level::trace);  // log::is_enabled() has already decided
         logger_.flush_on(spdlog::level::trace);
     }
-    void write(Level level, std::string_view line) override {
-        if (options_.json)
-            logger_.log(theirs(level), spdlog::string_view_t{json_escaped(line)});
-        else
-            logger_.log(theirs(level), spdlog::string_view_t{line.data(), line.size()});
+    void write(Level level, std::string_view text) override {
+        std::string made;
+        if (text.find('\n') != std::string_view::npos)
+            text = made = in_frames(level, text);
+        else if (options_.json)
+            text = made = json_escaped(text);
+        logger_.log(theirs(level), spdlog::string_view_t{text.data(), text.size()});
     }
     std::shared_ptr<Sink> reopened() override;
     void flush() override { logger_.flush(); }
 
 private:
+    // Several lines as one: what spdlog puts around a line stands between them as well.
+    std::string in_frames(Level level, std::string_view lines) {
+        spdlog::memory_buf_t buffer;
+        {
+            const std::lock_guard lock{framing_};
+            frame_->format(spdlog::details::log_msg{logger_.name(), theirs(level), "\x01"}, buffer);
+        }
+        const std::string_view framed{buffer.data(), buffer.size()};
+        const auto place = framed.find('\x01');
+        const auto before = framed.substr(0, place), after = framed.substr(place + 1);
+        std::string text;
+        for (const auto line : split(lines, '\n')) {
+            if (!text.empty()) text.append(after).append(before);
+            text += options_.json ? json_escaped(line) : std::string{line};
+        }
+        return text;
+    }
+
     Options options_;
     spdlog::logger logger_;
+    std::mutex framing_;  // frame_
+    std::unique_ptr<spdlog::pattern_formatter> frame_;
 };
 
 // Logs name users and jobs: readable by the group, by nobody else. spdlog would make missing directories, for everyone

@@ -4,6 +4,8 @@
 namespace spur::archive {
 
 void write_body(Writer& out, const Bitset& set) {
+    if (const auto last = set.last(); last && *last >= bit_member_limit)
+        out.refuse("it names a core or a device with a number above a million");
     std::uint32_t end = 0;  // gaps and lengths, so small numbers
     for (auto first = set.next(0); first;) {
         auto last = *first;
@@ -22,10 +24,10 @@ bool read_body(std::string_view body, Bitset& set) {
     while (!in.empty()) {
         std::uint64_t gap = 0;
         std::uint64_t more = 0;
-        if (!in.varint(gap) || !in.varint(more) || gap > highest_bit_member || more > highest_bit_member) return false;
+        if (!in.varint(gap) || !in.varint(more) || gap > bit_member_limit || more > bit_member_limit) return false;
         const auto first = end + gap;
         end = first + more + 1;
-        if (end > highest_bit_member) return false;
+        if (end > bit_member_limit) return false;
         set |= Bitset::range(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(more + 1));
     }
     return true;
@@ -68,9 +70,7 @@ void write_body(Writer& out, const TresList& list) {
 bool read_body(std::string_view body, TresList& list) {
     Reader in{body};
     list = {};
-    constexpr std::size_t most = 4096;  // far above what a cluster tracks
     while (!in.empty()) {
-        if (list.entries().size() >= most) return false;
         std::string_view name;
         std::uint64_t count = 0;
         if (!in.sized(name) || !in.varint(count)) return false;

@@ -2,9 +2,12 @@
 //
 //     template <> struct Fields<JobId> { static constexpr auto list = std::tuple{field<1>(&JobId::value)}; };
 //
-// Writing leaves out what equals a default-constructed struct; reading skips numbers it does not know. Numbers are
-// never reused. A field is a varint `number * 4 + kind`, then: kind 0 a varint, kind 1 eight bytes, kind 2 a length and
-// bytes.
+// Writing leaves out what equals a default-constructed struct. Numbers are never reused. A field is a varint
+// `number * 4 + kind`, then: kind 0 a varint, kind 1 eight bytes, kind 2 a length and bytes.
+//
+// What is written can be read: a value that the reader would refuse fails the writer. A field of a later version of the
+// state, `field<9, 3>(...)`, is written only where that version is in force, so a number that the reader does not know
+// comes from a newer release, and reading fails rather than dropping what it says.
 #pragma once
 
 #include <bit>
@@ -24,6 +27,7 @@
 #include "core/dependency.hpp"
 #include "core/gres.hpp"
 #include "core/ids.hpp"
+#include "core/state_version.hpp"
 #include "core/text.hpp"
 
 namespace spur::archive {
@@ -31,35 +35,45 @@ namespace spur::archive {
 template <class T>
 struct Fields;  // specialise with `static constexpr auto list = std::tuple{field<1>(&T::member), ...}`
 
-template <std::uint32_t Number, class Owner, class Member>
+template <std::uint32_t Number, std::uint32_t Since, class Owner, class Member>
 struct Field {
     static constexpr std::uint32_t number = Number;
+    static constexpr std::uint32_t since = Since;  // the version of the state that brought it
     Member Owner::*member;
 };
-template <std::uint32_t Number, class Owner, class Member>
-constexpr Field<Number, Owner, Member> field(Member Owner::*member) {
+template <std::uint32_t Number, std::uint32_t Since = first_state_version, class Owner, class Member>
+constexpr Field<Number, Since, Owner, Member> field(Member Owner::*member) {
     return {member};
 }
 
 template <class T>
-concept Struct = requires {
-    Fields<T>::list;
-};
+concept Struct = requires { Fields<T>::list; };
 template <class T>
 concept Id = std::is_same_v<T, JobId> || std::is_same_v<T, NodeId> || std::is_same_v<T, StepId> ||
-    std::is_same_v<T, AssociationId>;
+             std::is_same_v<T, AssociationId>;
 template <class T>
 concept Number = std::is_integral_v<T> || std::is_enum_v<T> || Id<T>;  // written as a varint
 
 enum Kind : std::uint32_t { kind_varint = 0, kind_fixed = 1, kind_bytes = 2 };
 
-inline constexpr std::uint32_t highest_bit_member = 1U << 20;  // keeps a forged set from eating the machine
+inline constexpr std::uint32_t bit_member_limit = 1U << 20;  // keeps a forged set from eating the machine
+
+inline constexpr std::string_view of_a_later_version =
+    "it uses what not every controller understands yet; bring all controllers to the same release";
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
 class Writer {
 public:
-    explicit Writer(std::string& out) : out_{out} {}
+    // `version` of the state is in force.
+    explicit Writer(std::string& out, std::uint32_t version = newest_state_version) : out_{out}, version_{version} {}
+
+    std::uint32_t version() const { return version_; }
+    // What is written cannot be read, or not by everyone: the bytes must not be used.
+    void refuse(std::string_view why) {
+        if (problem_.empty()) problem_ = why;
+    }
+    std::string_view problem() const { return problem_; }  // the first; empty: none
 
     void varint(std::uint64_t value) {
         while (value >= 0x80) {
@@ -91,6 +105,8 @@ public:
 
 private:
     std::string& out_;
+    std::uint32_t version_;
+    std::string_view problem_;  // of static life
 };
 
 template <Number T>
@@ -160,7 +176,9 @@ void write_body(Writer& out, const T& value) {
             (
                 [&] {
                     const auto& member = value.*(entry.member);
-                    if (!(member == blank.*(entry.member))) write_field(out, entry.number, member);
+                    if (member == blank.*(entry.member)) return;
+                    if (entry.since > out.version()) out.refuse(of_a_later_version);
+                    write_field(out, entry.number, member);
                 }(),
                 ...);
         },
@@ -196,6 +214,7 @@ public:
         std::uint64_t size = 0;
         return varint(size) && bytes(out, size);
     }
+    // Steps over a field's value.
     bool skip(std::uint32_t kind) {
         std::uint64_t ignored = 0;
         std::string_view body;
@@ -308,9 +327,22 @@ bool read_body(std::string_view body, T& value) {
                 return ((entry.number == number && (good = read_field(in, kind, value.*(entry.member)), true)) || ...);
             },
             Fields<T>::list);
-        if (!good || (!known && !in.skip(kind))) return false;
+        if (!known || !good) return false;
     }
     return true;
+}
+
+// The number in one field of a struct that this release may not know in full.
+inline std::optional<std::uint64_t> find_number(std::string_view body, std::uint32_t number) {
+    Reader in{body};
+    std::uint64_t tag = 0;
+    while (in.varint(tag)) {
+        std::uint64_t value = 0;
+        if (tag == number * std::uint64_t{4} + kind_varint)
+            return in.varint(value) ? std::optional{value} : std::nullopt;
+        if (!in.skip(static_cast<std::uint32_t>(tag & 3))) break;
+    }
+    return std::nullopt;
 }
 
 }  // namespace spur::archive

@@ -28,6 +28,7 @@
 #include "core/partition.hpp"
 #include "core/reservation.hpp"
 #include "core/result.hpp"
+#include "core/state_version.hpp"
 #include "core/step.hpp"
 
 namespace spur {
@@ -68,7 +69,7 @@ public:
     Result<Events> apply(const Stamped<Command>& command);
 
     // ---- snapshots: the same state gives the same bytes
-    void save(const ByteSink& sink) const;
+    Result<void> save(const ByteSink& sink) const;
     static Result<Cluster> load(std::string_view snapshot);
 
     // ---- reading. Pointers and references live until the next apply().
@@ -117,6 +118,12 @@ public:
     const History& history() const { return history_; }
     // The configuration last applied, changes by scontrol not included.
     const ClusterConfig& config() const { return *config_; }
+    // How often a configuration was applied, and the digests of those that were, the one in force last. Empty in a
+    // state whose configuration was applied before there were digests.
+    std::uint64_t config_generation() const { return config_generation_; }
+    const std::vector<Text>& config_digests() const { return config_digests_; }
+    // The version of log and snapshots in force: core/state_version.hpp.
+    std::uint32_t state_version() const { return state_version_; }
 
     // What accounting has not confirmed yet, oldest first; empty unless policies().keep_outbox.
     const std::deque<OutboxEntry>& outbox() const { return outbox_; }
@@ -154,6 +161,9 @@ private:
     History history_;
     Policies policies_;
     std::unique_ptr<ClusterConfig> config_;
+    std::uint64_t config_generation_{};
+    std::vector<Text> config_digests_;
+    std::uint32_t state_version_{first_state_version};
 
     // records
     std::map<JobId, Job> jobs_;

@@ -198,6 +198,7 @@ Result<void> ClusterOps::on(const ApplyConfig& cmd) {
         if (pool.used || licenses.contains(name)) licenses[name].used = pool.used;
     c.licenses_ = std::move(licenses);
     *c.config_ = config;
+    if (!cmd.digest.empty()) remember_digest(cmd.digest);
     index_nodes();
     ensure_root();
     recount();
@@ -207,6 +208,24 @@ Result<void> ClusterOps::on(const ApplyConfig& cmd) {
             events.push_back(NodeChanged{node.id});
         }
     for (const auto& [name, partition] : c.partitions_) events.push_back(PartitionChanged{name, false});
+    events.push_back(ConfigChanged{});
+    return {};
+}
+
+// The newest digest is the last; one that comes back into force moves there.
+void ClusterOps::remember_digest(const Text& digest) {
+    constexpr std::size_t most = 64;
+    auto& known = c.config_digests_;
+    std::erase(known, digest);
+    known.push_back(digest);
+    if (known.size() > most) known.erase(known.begin());
+    ++c.config_generation_;
+}
+
+Result<void> ClusterOps::on(const SetStateVersion& cmd) {
+    if (cmd.version <= c.state_version_)
+        return fail(ErrorCode::conflict, "version {} of the state is in force already", c.state_version_);
+    c.state_version_ = cmd.version;
     events.push_back(ConfigChanged{});
     return {};
 }

@@ -92,6 +92,7 @@ struct ClusterOps {
     Result<void> on(const EditAccounts& cmd);
     Result<void> on(const BeginEra& cmd);
     Result<void> on(const TrustStepKey& cmd);
+    Result<void> on(const SetStateVersion& cmd);
 
     // ---- finding (cluster.cpp)
     Cluster::Indexes& index() { return *c.index_; }
@@ -234,6 +235,7 @@ struct ClusterOps {
 
     // ---- configuration (cluster_config.cpp)
     Result<std::vector<Node>> plan_nodes(const ClusterConfig& config) const;
+    void remember_digest(const Text& digest);
     Result<std::vector<NodeId>> nodes_of(const Partition& partition, const std::vector<Node>& nodes) const;
     Result<void> check_jobs_fit(Node node) const;
     std::optional<std::string> retake(Node& node, const Job& job) const;

@@ -2,6 +2,7 @@
 #include "core/codec.hpp"
 
 #include <array>
+#include <stdexcept>
 #include <utility>
 
 #include "core/command_fields.hpp"
@@ -12,13 +13,13 @@ namespace {
 
 // Each command's number in the log is its place in the variant. Append only.
 constexpr std::array command_names{
-    "ApplyConfig", "Tick",          "PruneJobs",       "SubmitJob",       "StartJob",     "JobLaunched",
-    "FinishJob",   "NodeJobDone",   "CancelJob",       "SignalJob",       "HoldJob",      "ReleaseJob",
-    "RequeueJob",  "SuspendJob",    "ResumeJob",       "PreemptJob",      "UpdateJob",    "TopJob",
-    "SetPending",  "CreateStep",    "FinishStep",      "NodeRegistered",  "NodeSilent",   "NodeLost",
-    "UpdateNode",  "EditPartition", "EditReservation", "EditAccount",     "EditUser",     "EditAssociation",
-    "EditQos",     "DecayUsage",    "ResetUsage",      "OutboxDelivered", "EditAccounts", "BeginEra",
-    "TrustStepKey"};
+    "ApplyConfig",  "Tick",           "PruneJobs",       "SubmitJob",       "StartJob",     "JobLaunched",
+    "FinishJob",    "NodeJobDone",    "CancelJob",       "SignalJob",       "HoldJob",      "ReleaseJob",
+    "RequeueJob",   "SuspendJob",     "ResumeJob",       "PreemptJob",      "UpdateJob",    "TopJob",
+    "SetPending",   "CreateStep",     "FinishStep",      "NodeRegistered",  "NodeSilent",   "NodeLost",
+    "UpdateNode",   "EditPartition",  "EditReservation", "EditAccount",     "EditUser",     "EditAssociation",
+    "EditQos",      "DecayUsage",     "ResetUsage",      "OutboxDelivered", "EditAccounts", "BeginEra",
+    "TrustStepKey", "SetStateVersion"};
 static_assert(command_names.size() == std::variant_size_v<Command>);
 
 using ReadBody = bool (*)(std::string_view, Command&);
@@ -38,16 +39,18 @@ constexpr auto readers = make_readers(std::make_index_sequence<std::variant_size
 
 std::string_view command_name(const Command& command) { return command_names[command.index()]; }
 
-void encode(const Stamped<Command>& command, std::string& out) {
-    archive::Writer writer{out};
+Result<void> encode(const Stamped<Command>& command, std::string& out, std::uint32_t version) {
+    archive::Writer writer{out, version};
     writer.varint(command.what.index());
     writer.varint(archive::to_varint(command.at));
     std::visit([&](const auto& body) { archive::write_body(writer, body); }, command.what);
+    if (writer.problem().empty()) return {};
+    return fail(ErrorCode::invalid, "this cannot be stored ({}): {}", command_name(command.what), writer.problem());
 }
 
 std::string encode(const Stamped<Command>& command) {
     std::string out;
-    encode(command, out);
+    if (const auto written = encode(command, out); !written) throw std::length_error{written.error().text};
     return out;
 }
 
@@ -66,8 +69,15 @@ Result<Stamped<Command>> decode_command(std::string_view bytes) {
     std::string_view body;
     in.bytes(body, in.left());
     if (!readers[index](body, command.what))
-        return fail(ErrorCode::corrupt, "a log entry of {} bytes does not hold a whole {}", bytes.size(),
-                    command_names[index]);
+        return fail(ErrorCode::corrupt,
+                    "a log entry of {} bytes does not hold a {} as this release knows it; it was written by a newer "
+                    "one, or is damaged",
+                    bytes.size(), command_names[index]);
+    if (const auto* next = std::get_if<SetStateVersion>(&command.what); next && next->version > newest_state_version)
+        return fail(ErrorCode::corrupt,
+                    "the controllers have gone on to version {} of the state and this release knows versions up to {}; "
+                    "install the release that the others run",
+                    next->version, newest_state_version);
     return command;
 }
 

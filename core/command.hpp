@@ -43,6 +43,7 @@ struct OwnerGroups {
 
 struct ApplyConfig {
     ClusterConfig config;
+    Text digest{};  // of what the proposer's file says; a controller knows by it whether its own is the one in force
     bool operator==(const ApplyConfig&) const = default;
 };
 
@@ -416,13 +417,18 @@ struct TrustStepKey {
     Text key;
     bool operator==(const TrustStepKey&) const = default;
 };
+// Every controller understands this version of the state (core/state_version.hpp): from here on it may be used.
+struct SetStateVersion {
+    std::uint32_t version{};
+    bool operator==(const SetStateVersion&) const = default;
+};
 
 using Command =
     std::variant<ApplyConfig, Tick, PruneJobs, SubmitJob, StartJob, JobLaunched, FinishJob, NodeJobDone, CancelJob,
                  SignalJob, HoldJob, ReleaseJob, RequeueJob, SuspendJob, ResumeJob, PreemptJob, UpdateJob, TopJob,
                  SetPending, CreateStep, FinishStep, NodeRegistered, NodeSilent, NodeLost, UpdateNode, EditPartition,
                  EditReservation, EditAccount, EditUser, EditAssociation, EditQos, DecayUsage, ResetUsage,
-                 OutboxDelivered, EditAccounts, BeginEra, TrustStepKey>;
+                 OutboxDelivered, EditAccounts, BeginEra, TrustStepKey, SetStateVersion>;
 
 template <class T>
 struct Stamped {

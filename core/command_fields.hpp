@@ -26,7 +26,7 @@ struct Fields<OwnerGroups> {
 
 template <>
 struct Fields<ApplyConfig> {
-    static constexpr auto list = std::tuple{field<1>(&ApplyConfig::config)};
+    static constexpr auto list = std::tuple{field<1>(&ApplyConfig::config), field<2, 2>(&ApplyConfig::digest)};
 };
 
 template <>
@@ -353,6 +353,11 @@ struct Fields<BeginEra> {
 template <>
 struct Fields<TrustStepKey> {
     static constexpr auto list = std::tuple{field<1>(&TrustStepKey::key)};
+};
+
+template <>
+struct Fields<SetStateVersion> {
+    static constexpr auto list = std::tuple{field<1>(&SetStateVersion::version)};
 };
 
 }  // namespace spur::archive

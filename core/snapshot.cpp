@@ -48,7 +48,11 @@ struct Meta {
     std::uint32_t next_qos_id{1};
     UnixSeconds usage_time{};
     std::uint64_t next_outbox{1};
+    std::uint32_t state_version{first_state_version};
+    std::uint64_t config_generation{};
+    std::vector<Text> config_digests;
 };
+constexpr std::uint32_t state_version_field = 8;
 struct StoredLicense {
     Text name;
     std::uint32_t total{};
@@ -82,10 +86,16 @@ struct End {
 namespace archive {
 template <>
 struct Fields<Meta> {
-    static constexpr auto list = std::tuple{field<1>(&Meta::version),     field<2>(&Meta::now),
-                                            field<3>(&Meta::next_job_id), field<4>(&Meta::next_association_id),
-                                            field<5>(&Meta::next_qos_id), field<6>(&Meta::usage_time),
-                                            field<7>(&Meta::next_outbox)};
+    static constexpr auto list = std::tuple{field<1>(&Meta::version),
+                                            field<2>(&Meta::now),
+                                            field<3>(&Meta::next_job_id),
+                                            field<4>(&Meta::next_association_id),
+                                            field<5>(&Meta::next_qos_id),
+                                            field<6>(&Meta::usage_time),
+                                            field<7>(&Meta::next_outbox),
+                                            field<state_version_field, 2>(&Meta::state_version),
+                                            field<9, 2>(&Meta::config_generation),
+                                            field<10, 2>(&Meta::config_digests)};
 };
 template <>
 struct Fields<StoredLicense> {
@@ -118,7 +128,7 @@ namespace {
 
 class Saver {
 public:
-    explicit Saver(const ByteSink& sink) : sink_{sink} { buffer_.append(magic); }
+    Saver(const ByteSink& sink, std::uint32_t version) : sink_{sink}, version_{version} { buffer_.append(magic); }
 
     template <class T>
     void add(Kind kind, const T& record) {
@@ -127,9 +137,10 @@ public:
 
     template <class F>
     void raw(Kind kind, F&& body) {
-        archive::Writer out{buffer_};
+        archive::Writer out{buffer_, version_};
         out.varint(kind);
         out.sized([&] { body(out); });
+        note(out, kind);
         ++records_;
         if (buffer_.size() >= piece_size) flush();
     }
@@ -147,12 +158,20 @@ public:
             StoredEntry{entry.sequence, entry.kind, entry.at, number_of(entry.job->spec), *entry.job, entry.step});
     }
 
-    void finish() {
+    Result<void> finish() {
         add(kind_end, End{records_});
         flush();
+        if (problem_) return std::unexpected(*problem_);
+        return {};
     }
 
 private:
+    void note(const archive::Writer& out, Kind kind) {
+        if (!out.problem().empty() && !problem_)
+            problem_ = Error{ErrorCode::invalid, fmt::format("record {} of the snapshot (kind {}) cannot be stored: {}",
+                                                             records_ + 1, static_cast<unsigned>(kind), out.problem())};
+    }
+
     void flush() {
         sink_(buffer_);
         buffer_.clear();
@@ -170,8 +189,9 @@ private:
         StoredSpec stored{*spec, number_of(spec->script), number_of(spec->environment)};
         stored.spec.script = stored.spec.environment = {};
         std::string bytes;
-        archive::Writer out{bytes};
+        archive::Writer out{bytes, version_};
         archive::write_body(out, stored);
+        note(out, kind_spec);
         const auto [place, is_new] = specs_.try_emplace(sha256(bytes), static_cast<std::uint32_t>(specs_.size() + 1));
         if (is_new) raw(kind_spec, [&](archive::Writer& writer) { writer.bytes(bytes); });
         seen_[spec.get()] = place->second;
@@ -179,6 +199,8 @@ private:
     }
 
     const ByteSink& sink_;
+    std::uint32_t version_;  // of the state that is in force
+    std::optional<Error> problem_;
     std::string buffer_;
     std::uint64_t records_{};
     std::unordered_map<Text, std::uint32_t> blobs_;
@@ -189,10 +211,11 @@ private:
 }  // namespace
 
 struct ClusterSnapshot {
-    static void save(const Cluster& c, const ByteSink& sink) {
-        Saver out{sink};
-        out.add(kind_meta, Meta{c.version_, c.now_, c.next_job_id_, c.next_association_id_, c.next_qos_id_,
-                                c.usage_time_, c.next_outbox_});
+    static Result<void> save(const Cluster& c, const ByteSink& sink) {
+        Saver out{sink, c.state_version_};
+        out.add(kind_meta,
+                Meta{c.version_, c.now_, c.next_job_id_, c.next_association_id_, c.next_qos_id_, c.usage_time_,
+                     c.next_outbox_, c.state_version_, c.config_generation_, c.config_digests_});
         out.add(kind_config, *c.config_);
         for (const auto& node : c.nodes_) out.add(kind_node, node);
         for (const auto& [name, partition] : c.partitions_) out.add(kind_partition, partition);
@@ -209,7 +232,7 @@ struct ClusterSnapshot {
             out.add(kind_request, StoredRequest{id, request.first, request.second});
         for (const auto& entry : c.outbox_) out.add_entry(entry);
         if (!(c.history_ == History{})) out.add(kind_history, c.history_);
-        out.finish();
+        return out.finish();
     }
 
     explicit ClusterSnapshot(Cluster& cluster) : c{cluster} {}
@@ -231,9 +254,12 @@ struct ClusterSnapshot {
                                 records);
                 return {};
             }
+            if (kind == kind_meta) SPUR_CHECK(check_version(body));
             if (!take(kind, body))
-                return fail(ErrorCode::corrupt, "record {} of the snapshot (kind {}) cannot be read", records + 1,
-                            kind);
+                return fail(ErrorCode::corrupt,
+                            "record {} of the snapshot (kind {}) is not as this release knows it; it was written by a "
+                            "newer one, or is damaged",
+                            records + 1, kind);
         }
         return fail(ErrorCode::corrupt, "the snapshot ends after record {} without its last one", records);
     }
@@ -246,6 +272,15 @@ private:
         const auto name = record.name;
         map.insert_or_assign(name, std::move(record));
         return true;
+    }
+
+    static Result<void> check_version(std::string_view meta) {
+        const auto version = archive::find_number(meta, state_version_field).value_or(first_state_version);
+        if (version <= newest_state_version) return {};
+        return fail(ErrorCode::corrupt,
+                    "the snapshot has version {} of the state and this release knows versions up to {}; install the "
+                    "release that wrote it",
+                    version, newest_state_version);
     }
 
     bool take(std::uint64_t kind, std::string_view body) {
@@ -311,7 +346,7 @@ private:
             case kind_history:
                 return archive::read_body(body, c.history_);
             default:
-                return true;  // of a newer release: what it holds is unknown here
+                return false;  // of a newer release: what it holds would be lost here
         }
     }
 
@@ -325,6 +360,9 @@ private:
         c.next_qos_id_ = meta.next_qos_id;
         c.usage_time_ = meta.usage_time;
         c.next_outbox_ = meta.next_outbox;
+        c.state_version_ = meta.state_version;
+        c.config_generation_ = meta.config_generation;
+        c.config_digests_ = std::move(meta.config_digests);
         return true;
     }
 
@@ -385,7 +423,7 @@ private:
     std::vector<std::shared_ptr<const JobSpec>> specs_;
 };
 
-void Cluster::save(const ByteSink& sink) const { ClusterSnapshot::save(*this, sink); }
+Result<void> Cluster::save(const ByteSink& sink) const { return ClusterSnapshot::save(*this, sink); }
 
 Result<Cluster> Cluster::load(std::string_view snapshot) {
     Cluster cluster;

@@ -248,7 +248,8 @@ void ClusterBuilder::clean_up(JobId id) {
 
 std::string snapshot_of(const Cluster& cluster) {
     std::string bytes;
-    cluster.save([&](std::string_view piece) { bytes.append(piece); });
+    if (const auto saved = cluster.save([&](std::string_view piece) { bytes.append(piece); }); !saved)
+        throw std::runtime_error{saved.error().text};
     return bytes;
 }
 

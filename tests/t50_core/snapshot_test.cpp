@@ -247,15 +247,28 @@ TEST(T50Stored, ScriptsAndEnvironmentsAreStoredOnce) {
     EXPECT_TRUE(jobs.begin()->second.spec->script.is_same(jobs.rbegin()->second.spec->script));
 }
 
-TEST(T50Stored, FieldsOfALaterReleaseAreSkipped) {
+TEST(T50Stored, FieldsOfALaterReleaseAreNotDropped) {
     const Stamped<Command> command{7, CancelJob{{.job = 12}, Actor::root()}};
     auto bytes = encode(command);
     bytes += '\xfc';  // field 63, a varint
     bytes += '\x01';
     bytes += '\x05';
     const auto read = decode_command(bytes);
-    ASSERT_TRUE(read) << read.error().text;
-    EXPECT_EQ(read->what, command.what);
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().text, fmt::format("a log entry of {} bytes does not hold a CancelJob as this release knows "
+                                             "it; it was written by a newer one, or is damaged",
+                                             bytes.size()));
+}
+
+TEST(T50Stored, ASnapshotOfALaterVersionNamesBothVersions) {
+    Cluster cluster;
+    ASSERT_TRUE(cluster.apply({1, SetStateVersion{newest_state_version + 1}}));
+    const auto read = Cluster::load(snapshot_of(cluster));
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().text,
+              fmt::format("the snapshot has version {} of the state and this release knows versions up to {}; install "
+                          "the release that wrote it",
+                          newest_state_version + 1, newest_state_version));
 }
 
 TEST(T50Stored, CommandsOfALaterReleaseAreNamedAsSuch) {

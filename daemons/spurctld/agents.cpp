@@ -23,6 +23,13 @@ void send_on(const wire::Session& session, const Leadership& leadership, std::st
     session.close(Error{ErrorCode::unavailable, std::move(why)}, trailers);
 }
 
+// Sets of cores are kept for each node: what is absurd would eat the controller's memory.
+bool is_plausible(const v1::Node& found) {
+    constexpr std::uint64_t most = 65'536;
+    return found.sockets() < most && found.cores_per_socket() < most && found.threads_per_core() < most &&
+           std::uint64_t{found.sockets()} * found.cores_per_socket() * found.threads_per_core() <= most;
+}
+
 }  // namespace
 
 Agents::Agents(Engine& engine, Users& users, AgentConfig config, std::string cluster_name, Log log)
@@ -135,7 +142,7 @@ Result<NodeId> Agents::may_join(const Link& link, const v1::Register& request) {
         log_(fmt::format("{} tried to register: {}", peer.address, why));
         return fail(ErrorCode::not_found, "{}", why);
     }
-    if (found.sockets() > UINT16_MAX || found.cores_per_socket() > UINT16_MAX || found.threads_per_core() > UINT16_MAX)
+    if (!is_plausible(found))
         return fail(ErrorCode::invalid, "the hardware it reports makes no sense");
     if (!peer.certificate.empty()) SPUR_CHECK(check_certificate(peer, found.name()));
     return node->id;

@@ -16,11 +16,7 @@ EndCause cause_of(const v1::StepReport& report) {
     return EndCause::exited;
 }
 
-// Whether the log knows what became of a command: it was done, or refused for good. Where nobody knows, the agent says
-// its report again, to this leader or the next.
-bool is_verdict(const Result<Events>& result) {
-    return result || (result.error().code != ErrorCode::unavailable && result.error().code != ErrorCode::internal);
-}
+constexpr std::size_t longest_detail = 4096;  // of what an agent says about an end
 
 }  // namespace
 
@@ -31,8 +27,10 @@ void Agents::take_report(const std::shared_ptr<Link>& link, NodeId node, const v
         message.mutable_ack()->set_report_id(id);
         link->session.send(pack(std::move(message)));
     };
-    const auto decided = [acknowledge](const Result<Events>& result) {
-        if (is_verdict(result)) acknowledge();
+    // A refusal by the state is final too: the report was about something that is over. One that has not come so far, or
+    // of which nobody knows what became, the agent keeps and says again, to this leader or the next.
+    const auto decided = [acknowledge](const Answer& answer) {
+        if (answer.is_final()) acknowledge();
     };
     if (!report.drain().empty()) drain(node, report.drain());  // before the job's resources are free for others
     switch (report.kind()) {
@@ -57,7 +55,7 @@ void Agents::take_report(const std::shared_ptr<Link>& link, NodeId node, const v
                                           .exit_status = report.exit_status(),
                                           .node = node,
                                           .node_done = report.node_done(),
-                                          .detail = report.error(),
+                                          .detail = report.error().substr(0, longest_detail),
                                           .must_hold = true},
                                 decided);
             }
@@ -104,8 +102,8 @@ void Agents::finish_step(NodeId node, const v1::StepReport& report, std::functio
         command.usage = {usage.user_us(), usage.system_us(), usage.max_rss_kib(), usage.read_bytes(),
                          usage.write_bytes()};
         command.node = node;
-        engine_.propose(std::move(command), [this, key](const Result<Events>& result) {
-            if (is_verdict(result)) return step_is_over(key);
+        engine_.propose(std::move(command), [this, key](const Answer& answer) {
+            if (answer.is_final()) return step_is_over(key);
             if (const auto found = unfinished_.find(key); found != unfinished_.end()) found->second.proposed = false;
         });
     });

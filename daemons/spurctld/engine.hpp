@@ -41,11 +41,30 @@ public:
     virtual void on_command(const Cluster&, const Stamped<Command>&, const Events&) {}
 };
 
+// What became of a proposed command.
+struct Answer {
+    enum class Stage : std::uint8_t {
+        applied,      // `result` is apply's verdict, and final: the same everywhere and for ever
+        not_applied,  // it never reached the log: nothing has changed, and it may be proposed again
+        unknown,      // the lead was lost on the way: it may or may not take effect
+    };
+    Result<Events> result;
+    Stage stage{Stage::applied};
+
+    bool is_final() const { return stage == Stage::applied; }
+    operator const Result<Events>&() const { return result; }  // for those who need not know more
+};
+
+// Every rule of this file in one place:
+//   - An exception out of a task, or out of a command before it is proposed, refuses that caller and nobody else.
+//   - An entry that cannot be read, or an exception while one is applied, ends this engine: what it holds is not what
+//     the log says. It applies, proposes, confirms and stores nothing more, leads no more, and asks for the daemon's
+//     end.
 class Engine final : private LogListener {
 public:
-    // What became of a proposed command: its events, or why it was refused. On the engine thread, after the read model
-    // that shows it was published.
-    using Done = std::function<void(const Result<Events>&)>;
+    // On the engine thread, after the read model that shows it was published.
+    using Done = std::function<void(const Answer&)>;
+    using Refused = std::function<void(const Error&)>;
     using Now = std::function<UnixSeconds()>;
     using Warn = std::function<void(std::string)>;
 
@@ -60,15 +79,20 @@ public:
     // ---- any thread
     std::shared_ptr<const ReadModel> model() const { return model_.load(std::memory_order_acquire); }
     Leadership leadership() const;
+    UnixSeconds now() const { return now_(); }  // the cluster's time, by the leader's clock
     // Whether the model has caught up with the log since the start. Until then it lacks jobs that exist, and a question
     // answered from it would deny them.
     bool is_current() const { return current_; }
-    // Runs `task` on the engine thread, where cluster() may be looked at.
-    void post(std::function<void()> task);
-    // The same, at once where this is the engine thread already.
+    // Runs `task` on the engine thread, where cluster() may be looked at. `refused` hears of an exception that came out
+    // of it.
+    void post(std::function<void()> task, Refused refused = {});
+    // The same, at once where this is the engine thread already; then exceptions are the caller's.
     void run(std::function<void()> task);
     // Makes `command` happen. Refused at once where this controller does not lead.
     void propose(Command command, Done done);
+    // Proposals are cut into pieces of about this size. A state plugin takes single entries of largest_entry at least.
+    static constexpr std::size_t proposal_bytes = 1U << 20;
+    static constexpr std::size_t largest_entry = 48U << 20;
     CommandLog& log() { return *log_; }
     // A ticket for a membership change; `done` hears its outcome. [engine thread]
     std::uint64_t expect_outcome(std::function<void(Result<void>)> done);
@@ -78,7 +102,7 @@ public:
     // Asks the log whether this controller leads. `done` hears yes once the model shows all that was committed before
     // the question. [engine thread]
     void confirm_lead(std::function<void(const Result<void>&)> done);
-    // Set when the log cannot go on; the daemon stops.
+    // Hears once why the engine cannot go on; the daemon stops. On any thread.
     void on_fatal(std::function<void(std::string)> handler) { fatal_ = std::move(handler); }
 
     // ---- engine thread only
@@ -109,8 +133,18 @@ private:
         std::string leader;
     };
     struct SnapshotWanted {};
-    using Item = std::variant<std::function<void()>, Committed, Outcome, Restored, RoleChange, SnapshotWanted>;
+    struct Task {
+        std::function<void()> work;
+        Refused refused;
+    };
+    struct Broken {};  // the log's thread could not hand something over
+    using Item = std::variant<Task, Committed, Outcome, Restored, RoleChange, SnapshotWanted, Broken>;
 
+    struct Batch {  // entries and the sequences of their commands
+        std::vector<std::string> entries;
+        std::vector<std::uint64_t> sequences;
+        std::size_t bytes{};
+    };
     struct Sent {  // a proposal
         std::vector<std::uint64_t> sequences;
         std::chrono::steady_clock::time_point at;
@@ -129,16 +163,25 @@ private:
     void on_failed(std::string why) override;
 
     void push(Item item);
+    void hand_over(const std::function<void()>& what);
     void loop(const std::stop_token& stop);
     std::vector<Item> wait_for_items(const std::stop_token& stop);
     void handle(Item& item);
+    void perform(Task& task);
     void enqueue(Command command, Done done);
+    Result<void> admit(Command& command, Done& done);
     void flush_proposals();
+    Result<void> send(const Batch& batch);
+    void answer(std::uint64_t sequence, const Error& error, Answer::Stage stage);
     void apply(const Committed& committed);
+    Result<Answer> apply_entry(const Committed& committed, Done& done);
     void settle(const Outcome& outcome);
     void lead_or_follow(const RoleChange& change);
-    void abandon_in_flight(const std::string& why);
+    void break_down(const std::string& why);
     void finish_batch();
+    void publish();
+    template <class F>
+    void tell(F&& what);
     void propose_due_tick();
     void take_snapshot();
     UnixSeconds stamp();
@@ -158,6 +201,7 @@ private:
     std::unordered_map<std::uint64_t, std::function<void(Result<void>)>> outcomes_;
     std::atomic<std::uint64_t> next_ticket_{1};
     std::atomic<bool> current_{false};
+    std::atomic<bool> broken_{false};  // for good
     std::atomic<std::chrono::steady_clock::time_point> led_at_{};
     std::atomic<std::thread::id> owner_{};  // the engine thread, once it runs
     std::atomic<std::shared_ptr<const ReadModel>> model_;
@@ -167,10 +211,9 @@ private:
     ReadModelBuilder builder_;
     Changes changes_;
     Events events_;
-    std::vector<std::pair<Done, Result<Events>>> finished_;
+    std::vector<std::pair<Done, Answer>> finished_;
     std::unordered_map<std::uint64_t, InFlight> in_flight_;  // by sequence
-    std::vector<std::string> unsent_;
-    std::vector<std::uint64_t> unsent_sequences_;
+    std::vector<Batch> unsent_;                              // in order
     std::unordered_map<std::uint64_t, Sent> tickets_;
     std::uint64_t next_sequence_{1};
     std::uint64_t applied_index_{};

@@ -93,7 +93,11 @@ void Service::wait_for_step(const std::shared_ptr<StepAsk>& ask) {
             if (ask->call.abandoned()) return true;
             const auto verdict = std::make_shared<std::promise<bool>>();
             auto settled = verdict->get_future();
-            engine_.post([this, ask, expired, verdict] { verdict->set_value(try_step(ask, expired)); });
+            engine_.post([this, ask, expired, verdict] { verdict->set_value(try_step(ask, expired)); },
+                         [this, ask, verdict](const Error& error) {
+                             refuse(ask->call, error);
+                             verdict->set_value(true);
+                         });
             return settled.get();
         });
     });
@@ -164,9 +168,9 @@ void Service::finish_step(const Call& call) {
     FinishStep command{.key = {JobId{request->job_id()}, StepId{request->step_id()}},
                        .attempt = job->attempt,
                        .exit_status = request->exit_status()};
-    engine_.propose(std::move(command), [this, call](const Result<Events>& result) {
+    engine_.propose(std::move(command), [this, call](const Answer& answer) {
         // Its agents may have reported the end first: that is no error.
-        if (!result && result.error().code == ErrorCode::unavailable) return refuse(call, result.error());
+        if (!answer.is_final()) return refuse(call, answer.result.error());
         call.reply_with(v1::Ack{});
     });
 }
@@ -190,8 +194,8 @@ void Service::release_allocation(const Call& call) {
                       .cause = job->spec->kind == JobKind::allocation ? EndCause::released : EndCause::exited,
                       .exit_status = request->exit_status(),
                       .detail = {}};
-    engine_.propose(std::move(command), [this, call](const Result<Events>& result) {
-        if (!result && result.error().code == ErrorCode::unavailable) return refuse(call, result.error());
+    engine_.propose(std::move(command), [this, call](const Answer& answer) {
+        if (!answer.is_final()) return refuse(call, answer.result.error());
         call.reply_with(v1::Ack{});
     });
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -27,7 +28,7 @@ constexpr int patience_ms = 60'000;  // without a single byte
     close_range(static_cast<unsigned>(out) + 1, ~0U, 0);
     for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGPIPE}) signal(number, SIG_DFL);
     setpriority(PRIO_PROCESS, 0, 5);  // the daemon and its jobs come first
-    cluster.save([out](std::string_view piece) {
+    const auto saved = cluster.save([out](std::string_view piece) {
         while (!piece.empty()) {
             const auto written = write(out, piece.data(), piece.size());
             if (written < 0 && errno == EINTR) continue;
@@ -35,7 +36,8 @@ constexpr int patience_ms = 60'000;  // without a single byte
             piece.remove_prefix(static_cast<std::size_t>(written));
         }
     });
-    _exit(0);
+    if (!saved) dprintf(STDERR_FILENO, "spurctld: error: %s\n", saved.error().text.c_str());
+    _exit(saved ? 0 : 1);
 }
 
 }  // namespace

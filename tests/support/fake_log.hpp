@@ -45,7 +45,11 @@ public:
     Result<void> propose(const std::vector<std::string>& entries, std::uint64_t ticket) override;
     Result<void> barrier(std::uint64_t ticket) override;
     Result<void> snapshot(std::uint64_t index, const std::vector<std::string>& chunks) override;
-    Result<ctld::LogStatus> status() override { return ctld::LogStatus{}; }
+    Result<ctld::LogStatus> status() override {
+        ctld::LogStatus status;
+        status.self = self;
+        return status;
+    }
     Result<std::vector<ctld::LogMember>> members() override { return group; }
     Result<void> add_member(std::string_view, std::uint64_t) override { return no(); }
     Result<void> remove_member(std::string_view, std::uint64_t) override { return no(); }

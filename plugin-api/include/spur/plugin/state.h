@@ -95,9 +95,9 @@ typedef struct spur_state_ops {
      * local recovery is done; entries may still follow. The listener stays valid until destroy(). Once per instance.
      * Required. [main-thread, may block] */
     spur_status (*open)(spur_plugin *self, const spur_state_listener *listener, spur_error *err);
-    /* Append these entries, all or none, in this order, contiguous. Copies before returning. Any number may be in flight;
-     * they share an fsync. SPUR_OK: an outcome follows. SPUR_STATE_NOT_LEADER, SPUR_E_BUSY or another error: nothing was
-     * appended and no outcome follows. Required. [any-thread, cheap] */
+    /* Append these, all or none, in order, contiguous; copies. Many may be in flight and share an fsync. SPUR_OK: an outcome
+     * follows. Otherwise nothing was appended and none does: SPUR_STATE_NOT_LEADER, SPUR_E_BUSY (not now; users see the text),
+     * SPUR_E_INVALID (too much at once: entries of up to 48 MiB come again one by one), ... Required. [any-thread, cheap] */
     spur_status (*propose)(spur_plugin *self, const spur_state_entry *entries, uint32_t count, uint64_t ticket,
                            spur_error *err);
     /* Where things stand. Required. [any-thread, cheap] */

@@ -14,7 +14,6 @@
 #include "daemons/common/log/batch.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/common/log/throttle.hpp"
-#include "daemons/common/wire/client.hpp"
 #include "daemons/spurctld/config_items.hpp"
 #include "daemons/spurctld/config_warnings.hpp"
 #include "daemons/spurctld/plugin_log.hpp"
@@ -60,6 +59,10 @@ public:
 private:
     std::string made_;
 };
+
+ConfigKeeper::Own own_part(const Config& config) {
+    return {config.cluster, digest_of(config), config.path.empty() ? "the built-in configuration" : config.path};
+}
 
 SchedulerOptions scheduler_options(const SchedulerConfig& config) {
     SchedulerOptions options;
@@ -112,23 +115,18 @@ std::optional<wire::TlsOptions> tls_options(const TlsConfig& config) {
 
 }  // namespace
 
-// Brings the configuration into the state whenever this controller begins to lead: it may be newer than what the log
-// has.
-class Controller::ConfigApplier final : public EngineObserver {
+// Says who leads. A new leader's clock goes on from where the state is, before anything is proposed.
+class Controller::LeadershipLog final : public EngineObserver {
 public:
-    explicit ConfigApplier(Controller& controller) : controller_{controller} {}
+    explicit LeadershipLog(Controller& controller) : controller_{controller} {}
     void on_applied(const Cluster&, const Events&, const Changes&, const std::shared_ptr<const ReadModel>&,
                     bool) override {}
     void on_leadership(const Cluster& cluster, const Leadership& now) override {
         log::info("{}", now.is_leader ? "this controller leads"
                                       : "this controller follows " +
                                             (now.leader.empty() ? std::string{"nobody yet"} : now.leader));
-        if (!controller_.take_name(cluster) || !now.is_leader) return;
-        const std::lock_guard lock{controller_.mutex_};
-        if (cluster.config() == controller_.config_.cluster) return;
-        controller_.engine_->propose(ApplyConfig{controller_.config_.cluster}, [](const Result<Events>& result) {
-            if (!result) log::error("the configuration could not be applied: {}", result.error().text);
-        });
+        if (now.is_leader) controller_.clock_.not_before(cluster.now());
+        controller_.take_name(cluster);
     }
 
 private:
@@ -158,7 +156,8 @@ Controller::Controller(Config config, LoadConfig reload, std::function<void()> r
       request_stop_{std::move(request_stop)},
       may_rename_{may_rename},
       plugins_{host_options(config_)},
-      authority_{config_.auth, users_} {}
+      authority_{config_.auth, users_},
+      clock_{ClusterClock::machine(), [](const std::string& text) { log::warning("{}", text); }} {}
 
 Controller::~Controller() { stop(); }
 
@@ -207,8 +206,9 @@ Result<void> Controller::open_plugins() {
     SPUR_TRY(policies_.priority, plugins_.open<daemon::PriorityAxis>(config_));
     SPUR_TRY(policies_.sched, plugins_.open<daemon::SchedAxis>(config_));
     SPUR_TRY(const auto state, plugins_.open<daemon::StateAxis>(config_));
-    engine_ = std::make_unique<Engine>(std::make_unique<PluginLog>(state), wall_clock,
-                                       [](const std::string& text) { log::warning("{}", text); });
+    engine_ = std::make_unique<Engine>(
+        std::make_unique<PluginLog>(state), [this] { return clock_.now(); },
+        [](const std::string& text) { log::warning("{}", text); });
     engine_->on_fatal([this](const std::string& why) { give_up({ErrorCode::internal, why}); });
     return {};
 }
@@ -246,15 +246,24 @@ Result<void> Controller::serve() {
     agents_ = std::make_unique<Agents>(*engine_, users_, config_.agent, config_.cluster.cluster_name.str(), warn);
     watchers_ = std::make_unique<WatchHub>(*engine_, users_);
     scheduler_ = std::make_unique<Scheduler>(*engine_, policies_, scheduler_options(config_.scheduler), warn);
-    applier_ = std::make_unique<ConfigApplier>(*this);
-    engine_->observe(*step_keys_);  // first: what it proposes comes before any agent registers
+    leadership_log_ = std::make_unique<LeadershipLog>(*this);
+    keeper_ = std::make_unique<ConfigKeeper>(
+        *engine_, own_part(config_),
+        ConfigKeeper::Hooks{.may_apply = [this](const Cluster& cluster) { return take_name(cluster); },
+                            .reload = [this] { reload_after_change(); },
+                            .log = warn});
+    peers_ = std::make_unique<Peers>(*engine_, peer_question(), wall_clock, warn);
+    background_ = std::make_unique<BackgroundWorker>();
+    engine_->observe(*leadership_log_);
+    engine_->observe(*step_keys_);  // before the agents: what it proposes comes before any of them registers
     audit_ =
         std::make_unique<Audit>([](const std::vector<std::string>& lines) { log::write_all(log::Level::info, lines); });
     engine_->observe(*audit_);
     engine_->observe(*agents_);
     engine_->observe(*watchers_);
     engine_->observe(*scheduler_);
-    engine_->observe(*applier_);
+    engine_->observe(*peers_);  // before the keeper: what it proposes may depend on the version
+    engine_->observe(*keeper_);
     what_if_ = std::make_unique<WhatIf>([this] { return open_more_policies(); });
     gate_ = std::make_unique<ReadGate>(*engine_, leader_question(), config_.controller.hosts.size() < 2);
     engine_->observe(*gate_);
@@ -291,6 +300,8 @@ void Controller::stop() {
     if (gate_) gate_->stop();
     if (service_) service_->stop();
     if (what_if_) what_if_->stop();
+    if (peers_) peers_->stop();
+    if (background_) background_->stop();
     if (engine_) engine_->stop();
     if (audit_) audit_->stop();
     server_.reset();
@@ -301,9 +312,38 @@ void Controller::stop() {
     watchers_.reset();
     agents_.reset();
     step_keys_.reset();
-    applier_.reset();
+    keeper_.reset();
+    peers_.reset();
+    leadership_log_.reset();
     plugins_.stop();  // the log may speak to the engine until it is destroyed
     engine_.reset();
+}
+
+// For a channel to another controller.
+wire::ChannelOptions Controller::peer_options() const {
+    wire::ChannelOptions options;
+    options.tls = tls_options(config_.tls);
+    options.credentials = std::make_shared<daemon::PluginCredentials>(auth_);
+    options.cluster = config_.cluster.cluster_name.str();
+    options.server = wire::controller_name;
+    return options;
+}
+
+// [the peers' thread] So rarely that a channel for each question will do.
+Peers::Ask Controller::peer_question() {
+    return [options = peer_options()](const std::string& address) -> Result<PeerFacts> {
+        auto there = options;
+        there.endpoints.resize(1);
+        SPUR_TRY(there.endpoints.front(), wire::Endpoint::parse(address));
+        wire::Channel channel{std::move(there)};
+        const auto reply = wire::call<v1::AboutReply>(channel, "/spur.v1.Peer/About", v1::AboutRequest{},
+                                                      {.timeout = ReadGate::ask_limit,
+                                                       .unreachable_timeout = ReadGate::ask_limit,
+                                                       .idempotent = true,
+                                                       .metadata = {}});
+        if (!reply) return fail(ErrorCode::unavailable, "{}", reply.error().text);
+        return PeerFacts{reply->state_version(), reply->now()};
+    };
 }
 
 // [gate's thread]
@@ -312,12 +352,8 @@ ReadGate::AskLeader Controller::leader_question() {
         std::string leader, problem;
         std::optional<wire::Channel> channel;
     };
-    wire::ChannelOptions options;
-    options.tls = tls_options(config_.tls);
-    options.credentials = std::make_shared<daemon::PluginCredentials>(auth_);
-    options.cluster = config_.cluster.cluster_name.str();
-    options.server = wire::controller_name;
-    return [options, asked = std::make_shared<Asked>()](const std::string& leader) -> Result<std::uint64_t> {
+    return [options = peer_options(),
+            asked = std::make_shared<Asked>()](const std::string& leader) -> Result<std::uint64_t> {
         if (!asked->channel || asked->leader != leader) {
             auto there = options;
             there.endpoints.resize(1);
@@ -393,8 +429,10 @@ ServiceHooks Controller::hooks() {
     return hooks;
 }
 
-Result<v1::ReconfigureReply> Controller::reconfigure(const std::string& by) {
-    auto reply = take_new_config();
+namespace {
+
+// What came of reading the file again is in the log, whoever asked for it.
+Result<v1::ReconfigureReply> logged(const std::string& by, Result<v1::ReconfigureReply> reply) {
     if (!reply) {
         log::error("reconfigure by {} refused, the old configuration stays: {}", by, in_one_line(reply.error().text));
         return reply;
@@ -406,7 +444,34 @@ Result<v1::ReconfigureReply> Controller::reconfigure(const std::string& by) {
     return reply;
 }
 
-Result<v1::ReconfigureReply> Controller::take_new_config() {
+}  // namespace
+
+Result<v1::ReconfigureReply> Controller::reconfigure(const std::string& by) {
+    const std::lock_guard one_at_a_time{reconfiguring_};
+    if (!engine_->leadership().is_leader)  // the client asks the leader, and the others follow that one
+        return fail(ErrorCode::unavailable, "this controller does not lead");
+    return logged(by, take_new_config(true));
+}
+
+Result<v1::ReconfigureReply> Controller::reload(const std::string& by) {
+    const std::lock_guard one_at_a_time{reconfiguring_};
+    auto reply = logged(by, take_new_config(engine_->leadership().is_leader));
+    if (reply) keeper_->compare();
+    return reply;
+}
+
+// [engine thread] Another controller has brought a configuration into force: the file is likely to be here as well. It
+// is not brought in from here, even if this controller leads by the time it has been read.
+void Controller::reload_after_change() {
+    background_->post([this] {
+        const std::lock_guard one_at_a_time{reconfiguring_};
+        static_cast<void>(logged("the leader", take_new_config(false)));
+        keeper_->compare();
+    });
+}
+
+// [reconfiguring_ held]
+Result<v1::ReconfigureReply> Controller::take_new_config(bool into_force) {
     SPUR_TRY(auto fresh, reload_());
     if (fresh.cluster.cluster_name != config_.cluster.cluster_name)
         return fail(
@@ -415,6 +480,11 @@ Result<v1::ReconfigureReply> Controller::take_new_config() {
             "once with --rename-cluster",
             spur::quoted(config_.cluster.cluster_name.view()), spur::quoted(fresh.cluster.cluster_name.view()),
             fresh.path);
+    return take(std::move(fresh), into_force);
+}
+
+// [reconfiguring_ held] All of it or nothing.
+Result<v1::ReconfigureReply> Controller::take(Config fresh, bool into_force) {
     SPUR_TRY(const auto changes, plugins_.reconfigure(fresh));
     v1::ReconfigureReply reply;
     add_changes(changes, reply);
@@ -423,12 +493,13 @@ Result<v1::ReconfigureReply> Controller::take_new_config() {
         reply.add_warnings("controller.listen_addr takes effect at the next start");
     if (fresh.controller.state_dir != config_.controller.state_dir)
         reply.add_warnings("controller.state_dir takes effect at the next start");
-
-    std::promise<Result<void>> applied;
-    engine_->propose(ApplyConfig{fresh.cluster}, [&](const Result<Events>& result) {
-        applied.set_value(result ? Result<void>{} : std::unexpected(result.error()));
-    });
-    SPUR_CHECK(applied.get_future().get());
+    if (into_force)
+        if (const auto done = bring_into_force(fresh); !done) {
+            if (const auto back = plugins_.reconfigure(config_); !back)
+                log::error("the plugins could not be set back: {}", back.error().text);
+            return std::unexpected(done.error());
+        }
+    keeper_->set(own_part(fresh));
     authority_.reconfigure(fresh.auth);
     agents_->reconfigure(fresh.agent);
     step_keys_->set_lifetime(std::chrono::seconds{fresh.agent.step_key_lifetime_s});
@@ -436,6 +507,18 @@ Result<v1::ReconfigureReply> Controller::take_new_config() {
     const std::lock_guard lock{mutex_};
     config_ = std::move(fresh);
     return reply;
+}
+
+Result<void> Controller::bring_into_force(const Config& fresh) {
+    std::promise<Result<void>> applied;
+    engine_->post(
+        [&] {
+            engine_->propose(keeper_->command(engine_->cluster(), own_part(fresh)), [&](const Result<Events>& result) {
+                applied.set_value(result ? Result<void>{} : std::unexpected(result.error()));
+            });
+        },
+        [&](const Error& error) { applied.set_value(std::unexpected(error)); });
+    return applied.get_future().get();
 }
 
 v1::PluginStatsReply Controller::plugin_stats() const {

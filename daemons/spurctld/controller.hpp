@@ -11,10 +11,15 @@
 #include "core/config.hpp"
 #include "core/result.hpp"
 #include "daemons/common/host/host.hpp"
+#include "daemons/common/wire/client.hpp"
 #include "daemons/spurctld/agents.hpp"
 #include "daemons/spurctld/audit.hpp"
 #include "daemons/spurctld/authority.hpp"
+#include "daemons/spurctld/background.hpp"
+#include "daemons/spurctld/cluster_clock.hpp"
+#include "daemons/spurctld/config_keeper.hpp"
 #include "daemons/spurctld/engine.hpp"
+#include "daemons/spurctld/peers.hpp"
 #include "daemons/spurctld/scheduler.hpp"
 #include "daemons/spurctld/service.hpp"
 #include "daemons/spurctld/step_keys.hpp"
@@ -36,7 +41,11 @@ public:
     Result<void> start();
     void stop();
     Result<void> failure() const;  // why it had to ask for its end; nothing if nothing is wrong
-    Result<v1::ReconfigureReply> reconfigure(const std::string& by);  // what came of it is in the log
+    // Reads the configuration again and brings it into force, on all controllers. The leader's to do. What came of it
+    // is in the log.
+    Result<v1::ReconfigureReply> reconfigure(const std::string& by);
+    // The same on a leader; on a follower only what concerns itself.
+    Result<v1::ReconfigureReply> reload(const std::string& by);
     std::uint16_t port() const { return server_->port(); }
 
     // Where the crashes of plugins are written down, for the quarantine at the next start.
@@ -50,17 +59,23 @@ private:
     static std::vector<std::string> warnings_about(const Config& config);
     Result<void> open_plugins();
     Result<void> serve();
-    Result<v1::ReconfigureReply> take_new_config();
+    Result<v1::ReconfigureReply> take_new_config(bool into_force);
     Result<PolicyPlugins> open_more_policies();
     void give_up(const Error& error);  // asks for the end of the daemon
     bool take_name(const spur::Cluster& cluster);
+    Result<v1::ReconfigureReply> take(Config fresh, bool into_force);
+    Result<void> bring_into_force(const Config& fresh);
+    void reload_after_change();
     ServiceHooks hooks();
+    wire::ChannelOptions peer_options() const;
     ReadGate::AskLeader leader_question();
+    Peers::Ask peer_question();
     v1::PluginStatsReply plugin_stats() const;
     std::vector<std::pair<std::string, std::string>> config_items() const;
     std::string priority_option(std::string_view key) const;
 
-    class ConfigApplier;
+    class LeadershipLog;
+    std::mutex reconfiguring_;  // one at a time, whoever asks for it
     mutable std::mutex mutex_;  // config_, failure_
     std::optional<Error> failure_;
     Config config_;
@@ -72,8 +87,11 @@ private:
     PolicyPlugins policies_;
     Users users_;
     Authority authority_;
+    ClusterClock clock_;
     std::unique_ptr<Engine> engine_;
-    std::unique_ptr<ConfigApplier> applier_;
+    std::unique_ptr<LeadershipLog> leadership_log_;
+    std::unique_ptr<ConfigKeeper> keeper_;
+    std::unique_ptr<Peers> peers_;
     std::unique_ptr<StepKeys> step_keys_;
     std::unique_ptr<Audit> audit_;
     std::unique_ptr<Agents> agents_;
@@ -83,6 +101,7 @@ private:
     std::unique_ptr<ReadGate> gate_;
     std::unique_ptr<Service> service_;
     std::unique_ptr<wire::RpcServer> server_;
+    std::unique_ptr<BackgroundWorker> background_;  // reads the file when another controller has changed it
 };
 
 }  // namespace spur::ctld

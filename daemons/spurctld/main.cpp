@@ -70,7 +70,7 @@ void wait_for_stop(ctld::Controller& controller, const sigset_t& signals) {
     for (int received = 0; sigwait(&signals, &received) == 0;) {
         if (received != SIGHUP) return log::info("stopping");
         log::reopen();
-        static_cast<void>(controller.reconfigure("a signal"));
+        static_cast<void>(controller.reload("a signal"));
     }
 }
 

@@ -92,8 +92,7 @@ bool Scheduler::wait_for_work(const std::stop_token& stop) {
     std::unique_lock lock{mutex_};
     auto longest = std::min(options_.interval, options_.usage_interval);
     if (alarm_ != 0 && leads_ && !paused_)  // else nobody would answer it
-        longest = std::clamp(std::chrono::seconds{alarm_ - static_cast<UnixSeconds>(::time(nullptr))},
-                             std::chrono::seconds{0}, longest);
+        longest = std::clamp(std::chrono::seconds{alarm_ - engine_.now()}, std::chrono::seconds{0}, longest);
     wake_.wait_for(lock, stop, longest, [&] { return dirty_ && leads_ && !paused_; });
     return !stop.stop_requested();
 }
@@ -121,7 +120,7 @@ void Scheduler::cycle(const std::stop_token& stop) {
     }
     std::atomic<bool> stopping{false};
     const std::stop_callback on_stop{stop, [&] { stopping = true; }};
-    input.now = static_cast<UnixSeconds>(::time(nullptr));
+    input.now = engine_.now();
     input.stopping = &stopping;
     const auto budget = input.budget;
     auto outcome = planning_.run(std::move(input));
@@ -153,7 +152,7 @@ void Scheduler::fade_usage() {
         if (cluster.active_jobs().empty() && std::ranges::none_of(cluster.associations(), used) &&
             std::ranges::none_of(cluster.qos(), used))
             return;
-        const auto elapsed = static_cast<UnixSeconds>(::time(nullptr)) - cluster.usage_time();
+        const auto elapsed = engine_.now() - cluster.usage_time();
         DecayUsage command;
         if (cluster.usage_time() != 0 && elapsed > 0) {
             const auto left = priority_.call(&spur_priority_ops::decay, static_cast<double>(elapsed));

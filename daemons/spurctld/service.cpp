@@ -35,6 +35,10 @@ Service::~Service() = default;
 
 void Service::stop() { background_->stop(); }
 
+void Service::on_engine(const Call& call, std::function<void()> task) {
+    engine_.post(std::move(task), [this, call](const Error& error) { refuse(call, error); });
+}
+
 void Service::in_background(std::function<void()> work) { background_->post(std::move(work)); }
 
 void Service::register_all(wire::RpcServer& server) {
@@ -56,6 +60,7 @@ void Service::register_all(wire::RpcServer& server) {
         });
     };
     server.unary("/spur.v1.Peer/ReadPoint", [this](const Call& call) { read_point(call); });
+    server.unary("/spur.v1.Peer/About", [this](const Call& call) { about(call); });
     server.unary("/spur.v1.Controller/Ping", [this](const Call& call) { ping(call); });
     unary("Submit", &Service::submit);
     unary("ListJobs", &Service::list_jobs);
@@ -164,11 +169,12 @@ void Service::change_jobs(const Call& call, std::vector<JobCommand> commands) {
     all->left = commands.size();
     if (commands.empty()) return call.reply_with(all->reply);
     // The outcomes arrive on the engine thread, one by one.
-    engine_.post([this, call, all, commands = std::make_shared<std::vector<JobCommand>>(std::move(commands))] {
+    on_engine(call, [this, call, all, commands = std::make_shared<std::vector<JobCommand>>(std::move(commands))] {
         for (auto& [id, command, note] : *commands) {
             auto* outcome = all->reply.add_outcomes();
             outcome->set_id(id);
-            const auto done = [this, call, all, outcome, note](const Result<Events>& result) {
+            const auto done = [this, call, all, outcome, note](const Answer& answer) {
+                const auto& result = answer.result;
                 if (result && !note.empty()) hooks_.audit(note);
                 if (!result) {
                     outcome->set_error(result.error().text);
@@ -182,7 +188,7 @@ void Service::change_jobs(const Call& call, std::vector<JobCommand> commands) {
             if (command)
                 engine_.propose(std::move(*command), done);
             else
-                done(std::unexpected(command.error()));
+                done({std::unexpected(command.error())});
         }
     });
 }

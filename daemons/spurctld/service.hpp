@@ -86,6 +86,7 @@ private:
     // service_admin.cpp
     void ping(const Call& call);
     void read_point(const Call& call);
+    void about(const Call& call);
     void get_config(const Call& call);
     void reconfigure(const Call& call);
     void shut_down(const Call& call);
@@ -115,6 +116,8 @@ private:
     // Calls `handler` once the caller's name is known, which his rights may hang on.
     void with_name(const Call& call, void (Service::*handler)(const Call&));
     Actor actor(const Call& call) const { return authority_.actor(call.caller(), *engine_.model()); }
+    // Runs `task` on the engine thread; what fails there refuses the call.
+    void on_engine(const Call& call, std::function<void()> task);
     // Long answers are made here, not on the I/O thread.
     void in_background(std::function<void()> work);
 

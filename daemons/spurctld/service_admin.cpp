@@ -1,6 +1,7 @@
 // The daemon itself: ping, configuration, statistics, membership.
 #include <unistd.h>
 
+#include "core/state_version.hpp"
 #include "daemons/spurctld/service.hpp"
 #include "daemons/spurctld/version.hpp"
 #include "spur/v1/peer.pb.h"
@@ -29,6 +30,14 @@ void Service::read_point(const Call& call) {
         reply.set_version(*point);
         call.reply_with(reply);
     });
+}
+
+// The leader asks this of every controller: daemons/spurctld/peers.hpp.
+void Service::about(const Call& call) {
+    v1::AboutReply reply;
+    reply.set_state_version(newest_state_version);
+    reply.set_now(static_cast<std::int64_t>(::time(nullptr)));
+    call.reply_with(reply);
 }
 
 void Service::get_config(const Call& call) {

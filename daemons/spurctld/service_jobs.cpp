@@ -97,30 +97,30 @@ void Service::submit_as(const Call& call, const v1::SubmitRequest& request, cons
         return refuse(call, {ErrorCode::invalid, "the request's id is longer than any client makes it"});
     std::map<Uid, OwnerGroups> groups;
     for (const auto& [uid, owner] : owners) groups[uid] = groups_of(*owner);
-    engine_.post([this, call, who, groups = std::move(groups), test_only = request.test_only(),
-                  request_id = request.request_id(),
-                  specs = std::make_shared<std::vector<JobSpec>>(std::move(*specs))] {
-        if (const auto leadership = engine_.leadership(); !leadership.is_leader)
-            return refuse(call, {ErrorCode::unavailable, "this controller does not lead"});
-        SubmitJob command{.components = {}, .actor = who, .request_id = request_id};
-        const auto now = engine_.cluster().now();
-        for (auto& spec : *specs) {
-            const auto& of_owner = groups.at(spec.uid);
-            auto valid = validate(engine_.cluster(), std::move(spec), who, now, of_owner);
-            if (!valid) return refuse(call, valid.error());
-            command.components.push_back(std::move(*valid));
-        }
-        if (test_only) return test_submission(call, command);
-        change(call, std::move(command), [](const Events& events) {
-            v1::SubmitReply reply;
-            for (const auto& event : events)
-                if (const auto* queued = std::get_if<JobQueued>(&event)) {
-                    reply.set_job_id(queued->job.value);
-                    break;
-                }
-            return reply.SerializeAsString();
-        });
-    });
+    on_engine(call,
+              [this, call, who, groups = std::move(groups), test_only = request.test_only(),
+               request_id = request.request_id(), specs = std::make_shared<std::vector<JobSpec>>(std::move(*specs))] {
+                  if (const auto leadership = engine_.leadership(); !leadership.is_leader)
+                      return refuse(call, {ErrorCode::unavailable, "this controller does not lead"});
+                  SubmitJob command{.components = {}, .actor = who, .request_id = request_id};
+                  const auto now = engine_.cluster().now();
+                  for (auto& spec : *specs) {
+                      const auto& of_owner = groups.at(spec.uid);
+                      auto valid = validate(engine_.cluster(), std::move(spec), who, now, of_owner);
+                      if (!valid) return refuse(call, valid.error());
+                      command.components.push_back(std::move(*valid));
+                  }
+                  if (test_only) return test_submission(call, command);
+                  change(call, std::move(command), [](const Events& events) {
+                      v1::SubmitReply reply;
+                      for (const auto& event : events)
+                          if (const auto* queued = std::get_if<JobQueued>(&event)) {
+                              reply.set_job_id(queued->job.value);
+                              break;
+                          }
+                      return reply.SerializeAsString();
+                  });
+              });
 }
 
 // [engine thread] What would become of it, asked of the plugins elsewhere.
@@ -141,7 +141,7 @@ void Service::test_submission(const Call& call, const SubmitJob& command) {
     const auto model = engine_.model();
     while (model->jobs.get(job.id.value)) ++job.id.value;  // an id that went round
     const auto answer = [this, call, job, model] {
-        const auto now = static_cast<UnixSeconds>(::time(nullptr));
+        const auto now = engine_.now();
         const auto forecast = what_if_.forecast(*model, job, now);
         if (!forecast) return refuse(call, forecast.error());
         if (forecast->reason == Reason::bad_constraints || forecast->reason == Reason::partition_config)
@@ -166,7 +166,7 @@ void Service::list_jobs(const Call& call) {
         v1::ListJobsReply reply;
         reply.set_version(model->version);
         reply.set_cluster(model->directory->cluster_name.str());
-        reply.set_now(static_cast<std::int64_t>(::time(nullptr)));
+        reply.set_now(engine_.now());
         if (request.since_version() != 0 && request.since_version() == model->version) {
             reply.set_unchanged(true);
             return call.reply_with(reply);
@@ -290,7 +290,7 @@ void Service::update_jobs(const Call& call) {
 void Service::update_jobs_of(const Call& call, const v1::UpdateJobsRequest& request, const Users::Records& owners) {
     const auto who = actor(call);
     const auto model = engine_.model();
-    const auto now = static_cast<UnixSeconds>(::time(nullptr));
+    const auto now = engine_.now();
     JobFinder finder{*model};
     const auto update = [&](const JobRef& ref) -> Result<Command> {
         const auto jobs = finder.find(ref);

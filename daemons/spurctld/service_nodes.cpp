@@ -196,9 +196,9 @@ void Service::update_reservation(const Call& call) {
     command.reservation.name = request->name();
     if (request->remove()) return change_reservation(call, std::move(command));
     // It may name users and groups, which only the directory service knows.
-    const auto change_it = [model, wanted = command.reservation, request = *request](UserDirectory& directory) {
-        return changed_reservation(wanted, request.changes(), *model, directory,
-                                   static_cast<UnixSeconds>(::time(nullptr)), request.create());
+    const auto change_it = [now = engine_.now(), model, wanted = command.reservation,
+                            request = *request](UserDirectory& directory) {
+        return changed_reservation(wanted, request.changes(), *model, directory, now, request.create());
     };
     users_.ask<Reservation>(change_it, [this, call, command = std::move(command)](Result<Reservation> changed) mutable {
         if (!changed) return refuse(call, changed.error());

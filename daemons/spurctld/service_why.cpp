@@ -258,7 +258,7 @@ void Service::explain(const Call& call) {
         return reply;
     };
     const auto answer = [this, call, model, job, gather, wants_more = !request->without_alternatives()] {
-        const auto now = static_cast<UnixSeconds>(::time(nullptr));
+        const auto now = engine_.now();
         auto reply = gather(now);
         if (!job->is_pending()) return call.reply_with(reply);
         const auto forecast = what_if_.forecast(*model, *job, now);
@@ -278,7 +278,7 @@ void Service::explain(const Call& call) {
         call.reply_with(reply);
     };
     what_if_.ask(answer, [call, gather](const std::string& why) {
-        auto reply = gather(static_cast<UnixSeconds>(::time(nullptr)));
+        auto reply = gather(engine_.now());
         reply.set_problem(why);
         call.reply_with(reply);
     });

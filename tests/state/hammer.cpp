@@ -1,6 +1,7 @@
 // state_hammer DIRECTORY FIRST [--tiny-disk]: proposes "entry N" from FIRST on, without end, and prints each N once it
-// is acknowledged. A test kills it. With --tiny-disk the directory is first covered by a file system of a few
-// megabytes, the entries are large, and the program prints what the plugin said when the disk was full.
+// is acknowledged. A test kills it. With --tiny-disk the directory is first covered by a small file system and the
+// entries are large; the program prints what the plugin says when the disk is full, makes room, and prints "again" when
+// an entry is acknowledged after that.
 #include <sched.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -66,8 +67,9 @@ spur_state_listener listener_for(State& state) {
 bool cover_with_tiny_disk(const char* directory) {
     if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
     mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
-    return mount("tiny", directory, "tmpfs", 0, "size=40m") == 0;
+    return mount("tiny", directory, "tmpfs", 0, "size=80m") == 0;
 }
+bool make_room(const char* directory) { return mount("tiny", directory, "tmpfs", MS_REMOUNT, "size=200m") == 0; }
 
 }  // namespace
 
@@ -88,6 +90,7 @@ int main(int argc, char** argv) {
         return 1;
     }
     std::uint64_t proposed = 0;
+    bool refused = false;
     for (std::uint64_t i = std::strtoull(argv[2], nullptr, 10);; ++i) {
         auto body = "entry " + std::to_string(i);
         if (tiny) body.resize(100'000, 'x');
@@ -95,13 +98,24 @@ int main(int argc, char** argv) {
         const auto status = ops->propose(instance.get(), &entry, 1, i, &error);
         std::unique_lock lock(state.mutex);
         if (status == SPUR_OK) ++proposed;
-        if (status != SPUR_OK)
-            state.changed.wait(lock, [&] { return !state.failure.empty(); });  // failed() must follow
         state.changed.wait(lock, [&] { return !state.failure.empty() || proposed - state.outcomes < most_in_flight; });
-        if (state.failure.empty()) continue;
-        state.changed.wait(lock, [&] { return state.outcomes == proposed; });
-        print_line("failed: " + state.failure);
-        print_line("then: " + std::string(error.text));
-        return 0;
+        if (!state.failure.empty()) {
+            state.changed.wait(lock, [&] { return state.outcomes == proposed; });
+            print_line("failed: " + state.failure);
+            return 0;
+        }
+        if (status == SPUR_OK && !refused) continue;
+        state.changed.wait(lock, [&] { return state.outcomes == proposed || !state.failure.empty(); });
+        if (status == SPUR_OK) {
+            print_line("again");
+            return 0;
+        }
+        if (!refused) {
+            refused = true;
+            print_line("refused: " + std::string(error.text));
+            if (!make_room(argv[1])) return 1;
+        }
+        lock.unlock();
+        usleep(20'000);  // until it has looked again
     }
 }

@@ -16,6 +16,7 @@
 #include "greeting.hpp"
 #include "key.hpp"
 #include "pack.hpp"
+#include "room.hpp"
 #include "secure_session.hpp"
 #include "segments.hpp"
 #include "settings.hpp"
@@ -451,4 +452,21 @@ TEST(RaftKey, IsMadeOnceAndKeptPrivate) {
 }
 
 }  // namespace
+// ---- room on disk ----
+
+TEST(StateParts, WritingStopsBeforeTheDiskIsFullAndBeginsAgainALittleLater) {
+    using Level = Room::Level;
+    constexpr auto mib = Room::mib;
+    const auto judge = [](std::uint64_t free, std::uint64_t size, Level before = Level::plenty) {
+        return Room::judge({free * mib, size * mib}, before);
+    };
+    EXPECT_EQ(judge(900, 1000), Level::plenty);
+    EXPECT_EQ(judge(49, 1000), Level::low);
+    EXPECT_EQ(judge(1500, 100'000), Level::plenty) << "a large disk is not low with a gigabyte left";
+    EXPECT_EQ(judge(1000, 100'000), Level::low);
+    EXPECT_EQ(judge(15, 1000), Level::full);
+    EXPECT_EQ(judge(20, 1000, Level::full), Level::full);
+    EXPECT_EQ(judge(24, 1000, Level::full), Level::low);
+}
+
 }  // namespace spur::raftlog

@@ -42,41 +42,62 @@ class Misfortunes(unittest.TestCase):
             cluster.close()
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root, to mount a small disk")
-    def test_a_full_disk_stops_the_controller_and_loses_nothing(self):
-        cluster = Cluster(nodes=0, wait=False)
+    def test_a_full_disk_makes_the_controller_read_only_until_there_is_room(self):
+        cluster = Cluster(nodes=1, wait=False)
         controller = cluster.controllers[0]
         state = os.path.join(controller.folder, "state")
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m,mode=700", "tmpfs", state], capture_output=True).returncode != 0:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=160m,mode=700", "tmpfs", state], capture_output=True).returncode != 0:
             cluster.close()
             self.skipTest("nothing can be mounted here")
+        filler = os.path.join(state, "filler")
+
+        def fill(left):
+            with open(filler, "a") as file:
+                disk = os.statvfs(state)
+                size = os.fstat(file.fileno()).st_size
+                os.posix_fallocate(file.fileno(), 0, size + disk.f_bavail * disk.f_frsize - left)
+
+        def refused():
+            done = cluster.run("sbatch", "--hold", "--wrap", "true")
+            return done.returncode != 0 and "no space is left on the disk" in done.stderr
+
+        def accepted():
+            return cluster.run("sbatch", "--hold", "--wrap", "true").returncode == 0
+
         try:
-            controller.start()
-            eventually(controller.is_serving, "it serves")
-            told = []
-            while len(told) < 40:
-                script = cluster.script("echo\n#" + os.urandom(1000000).hex())
-                done = cluster.run("sbatch", "--parsable", "--hold", script, patience=90)
-                os.unlink(script)
-                if done.returncode != 0:
-                    break
-                told.append(done.stdout.strip())
-            self.assertIn("no space is left", done.stderr)
-            self.assertNotEqual(controller.process.wait(60), 0)
+            cluster.start()
+            cluster.wait_nodes()
+            job = cluster.submit("--wrap", "echo begun; while [ ! -e go ]; do sleep 0.1; done; exit 4")
+            eventually(lambda: "begun" in cluster.read(f"slurm-{job}.out"), "a job runs")
+            fill(4 << 20)
+            eventually(refused, "changes are refused, with the reason")
+            open(os.path.join(cluster.work, "go"), "w").close()
+            self.assertEqual(cluster.state(job), "RUNNING")  # questions are answered, and nobody could write down its end
+            self.assertTrue(controller.alive())
+            os.unlink(filler)
+            eventually(accepted, "there is room, and nobody had to do anything else")
+            record = cluster.wait_ended(job, patience=120)  # its agent says it again
+            self.assertEqual((record["ExitCode"], record["Restarts"]), ("4:0", "0"), record)
+
+            held = cluster.submit("--hold", "--wrap", "true")
+            fill(4 << 20)
+            eventually(refused, "full again")
+            controller.stop()
+            fill(0)
             controller.start()  # the disk is still full
-            self.assertNotEqual(controller.process.wait(60), 0)
-            self.assertIn("no space is left; free some and restart", controller.text())
-            subprocess.run(["mount", "-o", "remount,size=400m", state], check=True)
-            controller.start()
-            eventually(controller.is_serving, "it serves again")
-            self.assertLessEqual(set(told), set(cluster.ok("squeue", "-h", "-t", "all", "-o", "%A").split()))
+            eventually(controller.is_serving, "it serves")
+            eventually(lambda: str(held) in cluster.run("squeue", "-h", "-o", "%A").stdout.split(), "it answers")
+            eventually(refused, "it changes nothing")
+            os.unlink(filler)
+            eventually(accepted, "there is room again")
             controller.stop()
             subprocess.run(["mount", "-o", "remount,ro", state], check=True)
             controller.start()
             self.assertNotEqual(controller.process.wait(60), 0)
             self.assertIn("Read-only file system", controller.text())
         finally:
-            controller.kill()
-            subprocess.run(["umount", state], capture_output=True)
+            cluster.end_daemons()
+            subprocess.run(["umount", "-l", state], capture_output=True)
             cluster.close()
 
     def test_strangers_at_the_ports_keep_nobody_from_working(self):

@@ -88,6 +88,7 @@ std::uint64_t disk_usage(const std::string& path) {
     if (!names) return 0;
     for (const auto& name : *names) {
         struct stat info {};
+        if (name == reserve_name) continue;
         if (stat((path + "/" + name).c_str(), &info) == 0 && S_ISREG(info.st_mode))
             bytes += static_cast<std::uint64_t>(info.st_blocks) * 512;
     }

@@ -38,7 +38,9 @@ Outcome<std::vector<std::uint8_t>> read_all(const std::string& path);
 // Names in `path`, sorted.
 Outcome<std::vector<std::string>> list_directory(const std::string& path);
 
-// Bytes the files in `path` take on disk; 0 if that cannot be told.
+inline constexpr std::string_view reserve_name = "reserve";  // see room.hpp
+
+// Bytes the files in `path` take on disk, without the reserve; 0 if that cannot be told.
 std::uint64_t disk_usage(const std::string& path);
 
 // Held for as long as the returned descriptor lives; a second taker, in this process or another, is told who has it.

@@ -11,6 +11,7 @@ namespace spur::raftlog {
 Node::Node(Settings settings, const spur_host* host)
     : settings_(std::move(settings)),
       log_(host),
+      room_(settings_.data_dir),
       hooks_({.appended =
                   [this](unsigned, int status) {
                       writes_.fetch_add(1, std::memory_order_relaxed);
@@ -44,6 +45,10 @@ Node::~Node() {
 Outcome<void> Node::prepare_directory() {
     SPUR_CHECK(make_directory(settings_.data_dir));
     SPUR_TRY(lock_, lock_directory(settings_.data_dir));
+    if (room_.look() == Room::Level::full) {
+        log_.warning(room_.sentence());
+        room_.give_up_reserve();
+    }
     SPUR_TRY(has_log_, has_log(settings_.data_dir));
     if (!has_log_) discard_unfinished_founding(settings_.data_dir);
     SPUR_TRY(const auto torn, check_segments(settings_.data_dir));
@@ -282,8 +287,39 @@ void Node::tick() {
     group_->tick();
     seen_ = {};  // an address may be known by now
     disk_bytes_ = disk_usage(settings_.data_dir);
+    look_at_disk();
     const std::lock_guard lock(mutex_);
     board_.members = group_->members();
+}
+
+// Says when room gets short, when it is gone and when it is back. A leader without room lets another one lead, which
+// may have some; where all are full they take turns, at leisure.
+void Node::look_at_disk() {
+    constexpr std::uint64_t between_handovers_ns = 60'000'000'000;
+    unlooked_bytes_ = 0;
+    const auto before = room_.level();
+    Room::Level now = before;
+    {
+        const std::lock_guard lock(mutex_);
+        now = room_.look();
+    }
+    if (now != before) {
+        if (now == Room::Level::full)
+            log_.error(room_.sentence());
+        else if (before == Room::Level::full)
+            log_.warning(fmt::format("there is room again on the disk of {}, {} MiB: changes are possible",
+                                     settings_.data_dir, room_.free_mib()));
+        else if (now == Room::Level::low)
+            log_.warning(
+                fmt::format("the disk of {} is getting full: {} MiB are left, and below {} nothing can be "
+                            "changed any more",
+                            settings_.data_dir, room_.free_mib(), Room::least / Room::mib));
+    }
+    if (now == Room::Level::plenty) room_.keep_reserve();
+    if (now != Room::Level::full || !accepting_ || raft_.configuration.n < 2) return;
+    if (handed_over_ns_ != 0 && uv_hrtime() - handed_over_ns_ < between_handovers_ns) return;
+    handed_over_ns_ = uv_hrtime();
+    group_->transfer(std::nullopt, [](spur_status, const std::string&) {});
 }
 
 // ---- ending --------------------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@
 #include "group.hpp"
 #include "key.hpp"
 #include "loop.hpp"
+#include "room.hpp"
 #include "settings.hpp"
 #include "snapshots.hpp"
 #include "transport.hpp"
@@ -99,6 +100,7 @@ private:
     void begin_close();
     void raft_closed();
     void tick();
+    void look_at_disk();
 
     // node_log.cpp: proposals, applying, snapshots
     Outcome<spur_status> enqueue(Proposal proposal);
@@ -131,6 +133,7 @@ private:
     Opening opening_ = Opening::under_way;
     std::vector<Proposal> queue_;
     std::size_t queued_bytes_ = 0;
+    Room room_;
     Board board_;
     std::optional<Fault> failure_;  // of open() or, later, of the instance
     std::mutex snapshot_mutex_;     // one snapshot() at a time
@@ -166,6 +169,8 @@ private:
     std::uint64_t ready_term_ = 0;      // and the one in which that was committed, so all before it has been reported
     std::uint64_t recovered_ = 0;       // the last record on disk at the start
     std::uint64_t wanted_at_ = 0;       // the index at which we last asked for a snapshot
+    std::size_t unlooked_bytes_ = 0;    // written since we last looked at the disk
+    std::uint64_t handed_over_ns_ = 0;  // when we last wanted another leader, for want of room
     std::vector<spur_state_entry> entry_buffer_;
 
     struct Metrics {

@@ -17,6 +17,7 @@ constexpr std::size_t worth_a_second_flight = 128u << 10;
 constexpr std::uint64_t slow_commit_ns = 500'000;
 constexpr std::uint64_t longest_gathering_ns = 1'000'000;
 constexpr std::uint64_t many_entries = 64;
+constexpr std::size_t look_every = 1u << 20;     // bytes, at the room on disk; besides each tick
 constexpr std::uint64_t records_per_entry = 10;  // for each that snapshot_threshold allows
 constexpr auto patience_of_followers = std::chrono::seconds(3);
 
@@ -51,6 +52,8 @@ Outcome<spur_status> Node::enqueue(Proposal proposal) {
         const std::lock_guard lock(mutex_);
         if (failure_) return std::unexpected(*failure_);
         if (!accepting_) return SPUR_STATE_NOT_LEADER;
+        if (proposal.count > 0 && !room_.has_for(queued_bytes_ + proposal.body.size()))
+            return fault(SPUR_E_BUSY, "{}", room_.sentence());
         if (queued_bytes_ > largest_queue)
             return fault(SPUR_E_BUSY, "{} MiB wait to be written: the disk does not keep up", queued_bytes_ >> 20);
         was_empty = queue_.empty();
@@ -90,11 +93,13 @@ void Node::flush() {
         }
         backlog_bytes_ -= taken;
         backlog_entries_ -= flight->entries;
+        unlooked_bytes_ += taken;
         {
             const std::lock_guard lock(mutex_);
             queued_bytes_ -= taken;
         }
         if (!submit(body, std::move(flight))) break;
+        if (unlooked_bytes_ >= look_every) look_at_disk();
     }
 }
 

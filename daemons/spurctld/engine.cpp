@@ -274,37 +274,48 @@ Result<void> Engine::admit(Command& command, Done& done) {
 void Engine::flush_proposals() {
     if (unsent_.empty()) return;
     Result<void> sent;
-    for (const auto& batch : std::exchange(unsent_, {})) {
-        if (sent && !batch.entries.empty()) sent = send(batch);
+    for (const auto& batch : std::exchange(unsent_, {}))
         if (!sent)
-            for (const auto sequence : batch.sequences) answer(sequence, sent.error(), Answer::Stage::not_applied);
-    }
+            refuse(batch, sent.error());
+        else if (!batch.entries.empty())
+            sent = send(batch);
     if (!finished_.empty()) finish_batch();
     if (!unsent_.empty()) post([] {});  // somebody who heard has proposed more: another round
 }
 
+// Every command of it is on its way or has its answer. Fails where the log takes nothing at all now.
 Result<void> Engine::send(const Batch& batch) {
     const auto ticket = next_ticket_.fetch_add(1);
-    Result<void> proposed;
+    Result<void> sent;
     const auto tried = guarded([&] {
         tickets_.emplace(ticket, Sent{batch.sequences, std::chrono::steady_clock::now()});
-        proposed = log_->propose(batch.entries, ticket);
+        sent = log_->propose(batch.entries, ticket);
     });
-    if (!tried) proposed = tried;
-    if (proposed) {
+    if (!tried) sent = tried;
+    if (sent) {
         proposed_ += batch.entries.size();
         return {};
     }
     tickets_.erase(ticket);
-    if (proposed.error().code != ErrorCode::invalid) return proposed;
-    // Larger than this log takes at once: then only what is too large alone is refused.
-    if (batch.entries.size() == 1) {
-        answer(batch.sequences.front(), proposed.error(), Answer::Stage::not_applied);
-        return {};
+    const bool is_too_large = sent.error().code == ErrorCode::invalid;
+    if (!is_too_large || batch.entries.size() == 1) {
+        refuse(batch, sent.error());
+        return is_too_large ? Result<void>{} : sent;
     }
-    for (std::size_t i = 0; i < batch.entries.size(); ++i)
-        SPUR_CHECK(send({.entries = {batch.entries[i]}, .sequences = {batch.sequences[i]}}));
-    return {};
+    // Larger than this log takes at once: then only what is too large alone is refused.
+    sent = {};
+    for (std::size_t i = 0; i < batch.entries.size(); ++i) {
+        const Batch one{.entries = {batch.entries[i]}, .sequences = {batch.sequences[i]}, .bytes = 0};
+        if (sent)
+            sent = send(one);
+        else
+            refuse(one, sent.error());
+    }
+    return sent;
+}
+
+void Engine::refuse(const Batch& batch, const Error& error) {
+    for (const auto sequence : batch.sequences) answer(sequence, error, Answer::Stage::not_applied);
 }
 
 // A command that waits for its outcome hears this instead; one that has heard already is left alone.

@@ -172,6 +172,7 @@ private:
     Result<void> admit(Command& command, Done& done);
     void flush_proposals();
     Result<void> send(const Batch& batch);
+    void refuse(const Batch& batch, const Error& error);
     void answer(std::uint64_t sequence, const Error& error, Answer::Stage stage);
     void apply(const Committed& committed);
     Result<Answer> apply_entry(const Committed& committed, Done& done);

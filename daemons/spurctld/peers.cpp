@@ -3,11 +3,18 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "daemons/common/log/log.hpp"
+
 namespace spur::ctld {
 
 namespace {
 
 constexpr std::chrono::seconds between_rounds{30};
+constexpr std::chrono::seconds soon{3};  // while not everyone has answered
+
+void say_version(const Result<Events>& raised, std::uint32_t version) {
+    if (raised) log::info("version {} of the state is in force: all controllers understand it", version);
+}
 
 }  // namespace
 
@@ -29,7 +36,8 @@ void Peers::on_leadership(const Cluster& cluster, const Leadership& now) {
     // One that is alone need not ask anybody, and what it proposes next may use all it knows.
     const auto members = engine_.log().members();
     if (now.is_leader && members && members->size() <= 1 && cluster.state_version() < newest_state_version)
-        engine_.propose(SetStateVersion{newest_state_version}, {});
+        engine_.propose(SetStateVersion{newest_state_version},
+                        [](const Result<Events>& raised) { say_version(raised, newest_state_version); });
     {
         const std::lock_guard lock{mutex_};
         leads_ = now.is_leader;
@@ -42,7 +50,7 @@ void Peers::loop(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         {
             std::unique_lock lock{mutex_};
-            wake_.wait_for(lock, stop, between_rounds, [&] { return news_; });
+            wake_.wait_for(lock, stop, all_answered_ ? between_rounds : soon, [&] { return news_; });
             news_ = false;
             if (!leads_) continue;
         }
@@ -55,11 +63,13 @@ void Peers::look_round() {
     const auto self = engine_.log().status();
     if (!members || !self) return;
     auto understood = newest_state_version;
+    all_answered_ = true;
     for (const auto& member : *members) {
         if (member.address == self->self) continue;
         const auto facts = ask_(member.address);
         if (!facts) {
             understood = first_state_version;  // it may be of any release
+            all_answered_ = false;
             continue;
         }
         understood = std::min(understood, facts->state_version);
@@ -67,7 +77,8 @@ void Peers::look_round() {
     }
     engine_.post([this, understood] {
         if (engine_.leadership().is_leader && engine_.cluster().state_version() < understood)
-            engine_.propose(SetStateVersion{understood}, {});
+            engine_.propose(SetStateVersion{understood},
+                            [understood](const Result<Events>& raised) { say_version(raised, understood); });
     });
 }
 

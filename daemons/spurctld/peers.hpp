@@ -48,7 +48,9 @@ private:
     std::condition_variable_any wake_;
     bool leads_{false};
     bool news_{false};
-    std::map<std::string, bool> skewed_;  // its thread's
+    // its thread's
+    std::map<std::string, bool> skewed_;
+    bool all_answered_{true};
     std::jthread thread_;
 };
 

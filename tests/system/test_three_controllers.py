@@ -217,6 +217,35 @@ class ThreeControllers(unittest.TestCase):
             print(f"all nodes are back {time.monotonic() - since:.2f} s after a leader was elected", flush=True)
             eventually(lambda: cluster.state(int(out)) == "COMPLETED", "the job ran")
 
+    def test_a_new_configuration_reaches_all_and_no_leader_with_an_older_file_brings_that_back(self):
+        with self.cluster() as cluster:
+            leader = eventually(lambda: self.leader(cluster), "somebody leads")
+            late = next(controller for controller in cluster.controllers if controller is not leader)
+            eventually(lambda: "version 2 of the state is in force" in leader.text(), "all understand what the leader may write")
+            cluster.partitions = '[[partitions]]\nname = "extra"\nnodes = "n1"\n'
+            for controller in cluster.controllers:
+                if controller is not late:  # its file is forgotten
+                    cluster.write_config(controller)
+            cluster.ok("scontrol", "reconfigure")
+            self.assertEqual(cluster.show("partition", "extra")["Nodes"], "n1")
+            eventually(lambda: f"{late.config} is older than the configuration in force" in late.text(), "it says so")
+            third = next(controller for controller in cluster.controllers if controller not in (leader, late))
+            eventually(lambda: "reconfigured by the leader" in third.text(), "the other one took it")
+            self.assertNotIn("is older than", third.text())
+            self.make_lead(cluster, late)
+            self.assertEqual(cluster.show("partition", "extra")["Nodes"], "n1")
+            cluster.submit("--hold", "--wrap", "true")
+            self.assertEqual(cluster.show("partition", "extra")["Nodes"], "n1")
+            self.make_lead(cluster, third)
+            cluster.write_config(late)
+            late.signal(signal.SIGHUP)
+            eventually(lambda: "reconfigured" in late.text().split("is older than")[-1], "a follower takes its file at SIGHUP")
+
+    @staticmethod
+    def make_lead(cluster, controller):
+        number = str(cluster.controllers.index(controller))
+        eventually(lambda: controller.leads() or (cluster.run("scontrol", "takeover", number) and False), f"controller {controller.number} leads")
+
     @staticmethod
     def listed_at(cluster, controller, states="all"):
         """The jobs that this controller knows."""

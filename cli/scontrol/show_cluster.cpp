@@ -62,6 +62,7 @@ std::string node_text(const v1::Node& node, const Style& style) {
         record.line("Reason={} [{}@{}]", node.reason(), shown(node.reason_user(), "Unknown"),
                     time_text(node.reason_time(), style.now, "Unknown"));
     if (!node.comment().empty()) record.line("Comment={}", node.comment());
+    if (node.clock_skew_s() != 0) record.line("ClockSkew={}s", node.clock_skew_s());
     if (!node.extra().empty()) record.line("Extra={}", node.extra());
     if (const auto lacking = unenforced_text(node); !lacking.empty()) record.line("Unenforced={}", lacking);
     return record.text(style);

@@ -95,11 +95,9 @@ void Agents::receive(const std::shared_ptr<Link>& link, const std::string& bytes
     if (message.has_register_()) return enrol(link, message.register_());
     if (!node) return link->session.close(Error{ErrorCode::invalid, "an agent's first message must be Register"});
     switch (message.body_case()) {
-        case v1::AgentMessage::kHeartbeat: {
-            const std::lock_guard lock{mutex_};
-            nodes_[*node].vitals = {message.heartbeat().load(), message.heartbeat().free_memory_mib()};
+        case v1::AgentMessage::kHeartbeat:
+            take_heartbeat(*link, *node, message.heartbeat());
             break;
-        }
         case v1::AgentMessage::kReport:
             take_report(link, *node, message.report());
             break;
@@ -109,6 +107,24 @@ void Agents::receive(const std::shared_ptr<Link>& link, const std::string& bytes
         default:
             break;  // newer agents may say more than we understand
     }
+}
+
+// A node's clock matters to nothing that is enforced there; it is named so that somebody sets it.
+void Agents::take_heartbeat(const Link& link, NodeId node, const v1::Heartbeat& beat) {
+    const auto ahead = beat.now() == 0 ? 0 : beat.now() - static_cast<UnixSeconds>(::time(nullptr));
+    const auto skew = std::abs(ahead) > most_skew_s ? ahead : 0;
+    UnixSeconds before = 0;
+    {
+        const std::lock_guard lock{mutex_};
+        auto& vitals = nodes_[node].vitals;
+        before = vitals.clock_skew_s;
+        vitals = {beat.load(), beat.free_memory_mib(), skew};
+    }
+    if (skew != 0 && before == 0)
+        log_(fmt::format("{}: its clock is {} s {} the one here; set it by NTP", link.name, std::abs(skew),
+                         skew > 0 ? "ahead of" : "behind"));
+    else if (skew == 0 && before != 0)
+        log_(fmt::format("{}: its clock agrees with the one here again", link.name));
 }
 
 void Agents::enrol(const std::shared_ptr<Link>& link, const v1::Register& request) {
@@ -142,8 +158,7 @@ Result<NodeId> Agents::may_join(const Link& link, const v1::Register& request) {
         log_(fmt::format("{} tried to register: {}", peer.address, why));
         return fail(ErrorCode::not_found, "{}", why);
     }
-    if (!is_plausible(found))
-        return fail(ErrorCode::invalid, "the hardware it reports makes no sense");
+    if (!is_plausible(found)) return fail(ErrorCode::invalid, "the hardware it reports makes no sense");
     if (!peer.certificate.empty()) SPUR_CHECK(check_certificate(peer, found.name()));
     return node->id;
 }
@@ -219,7 +234,7 @@ void Agents::registered(const std::shared_ptr<Link>& link, NodeId node, const Ev
         }
     }
     if (!link->node) {  // it left while its registration was on its way
-        if (is_alone) engine_.propose(NodeSilent{node}, {});
+        if (is_alone) propose_silence(node, NodeSilent{node});
         return;
     }
     if (previous && previous != link)
@@ -280,7 +295,7 @@ void Agents::lost(const std::shared_ptr<Link>& link) {
         silent = *link->node;
     }
     log_(fmt::format("{}: its agent is gone", link->name));
-    engine_.propose(NodeSilent{silent}, {});
+    propose_silence(silent, NodeSilent{silent});
 }
 
 // ---- silence -------------------------------------------------------------------------------------------------------
@@ -317,7 +332,7 @@ void Agents::watch_silence(const std::stop_token& stop) {
 
 void Agents::check_silence() {
     std::vector<std::shared_ptr<Link>> dead;
-    std::vector<Command> commands;
+    std::vector<std::pair<NodeId, Command>> commands;
     {
         const std::lock_guard lock{mutex_};
         if (!leads_) return;
@@ -331,11 +346,11 @@ void Agents::check_silence() {
             }
             if (!presence.told_silent && now > presence.silent_since) {
                 presence.told_silent = true;
-                commands.emplace_back(NodeSilent{id});
+                commands.emplace_back(id, NodeSilent{id});
             }
             if (!presence.told_lost && now - presence.silent_since > timeout) {
                 presence.told_lost = true;
-                commands.emplace_back(NodeLost{id, "Not responding"});
+                commands.emplace_back(id, NodeLost{id, "Not responding"});
             }
         }
     }
@@ -343,7 +358,16 @@ void Agents::check_silence() {
         log_(fmt::format("{}: no heartbeat; closing its session", link->name));
         link->session.close(Error{ErrorCode::unavailable, "no heartbeat"});
     }
-    for (auto& command : commands) engine_.propose(std::move(command), {});
+    for (auto& [id, command] : commands) propose_silence(id, std::move(command));
+}
+
+// What could not be written down is noticed again.
+void Agents::propose_silence(NodeId node, Command command) {
+    engine_.propose(std::move(command), [this, node](const Answer& answer) {
+        if (answer.is_final()) return;
+        const std::lock_guard lock{mutex_};
+        if (auto& presence = nodes_[node]; !presence.link) presence.told_silent = presence.told_lost = false;
+    });
 }
 
 // [mutex_ held]

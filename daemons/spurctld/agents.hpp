@@ -29,12 +29,14 @@ namespace spur::ctld {
 struct NodeVitals {  // what heartbeats say; soft, never in the log
     double load{};
     std::uint64_t free_memory_mib{};
+    UnixSeconds clock_skew_s{};  // its clock ahead of the one here, where that is more than most_skew_s; else 0
 };
 
 class Agents final : public EngineObserver {
 public:
     using Clock = std::chrono::steady_clock;
     using Log = std::function<void(std::string)>;
+    static constexpr UnixSeconds most_skew_s = 30;
     Agents(Engine& engine, Users& users, AgentConfig config, std::string cluster_name, Log log);
     ~Agents() override;
 
@@ -96,8 +98,10 @@ private:
     void registered(const std::shared_ptr<Link>& link, NodeId node, const Events& events);
     v1::ControllerMessage welcome(NodeId node, const Events& events);
     void lost(const std::shared_ptr<Link>& link);
+    void take_heartbeat(const Link& link, NodeId node, const v1::Heartbeat& beat);
     void watch_silence(const std::stop_token& stop);
     void check_silence();
+    void propose_silence(NodeId node, Command command);
     v1::AgentPolicy policy(NodeId node) const;
 
     // agents_reports.cpp

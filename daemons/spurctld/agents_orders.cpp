@@ -83,7 +83,7 @@ void Agents::send_launch(const Launch& wanted, const Job& job, const UserRecord&
         if (link->session.queued_bytes() == 0) engine_.post([this, link] { send_waiting(link); });
         return;
     }
-    auto packed = pack(launch_message(*engine_.model(), job, owner, index));
+    auto packed = pack(launch_message(*engine_.model(), job, owner, index, engine_.now()));
     if (packed.size() <= largest_launch) {
         link->session.send(std::move(packed));
         return;
@@ -175,7 +175,10 @@ void Agents::act(const Cluster& cluster, const Event& event) {
         v1::ControllerMessage message;
         message.mutable_limits()->set_job_id(limit->job.value);
         message.mutable_limits()->set_attempt(limit->attempt);
-        message.mutable_limits()->set_end_time(job->time_limit_min == unlimited ? 0 : job->end_time);
+        if (job->time_limit_min != unlimited) {
+            message.mutable_limits()->set_end_time(job->end_time);
+            message.mutable_limits()->set_remaining_s(job->end_time - engine_.now());
+        }
         send_to_job(*job, std::move(message));
     } else if (const auto* ended = std::get_if<StepEnded>(&event)) {
         step_is_over(ended->step);

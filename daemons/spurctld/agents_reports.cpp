@@ -27,8 +27,8 @@ void Agents::take_report(const std::shared_ptr<Link>& link, NodeId node, const v
         message.mutable_ack()->set_report_id(id);
         link->session.send(pack(std::move(message)));
     };
-    // A refusal by the state is final too: the report was about something that is over. One that has not come so far, or
-    // of which nobody knows what became, the agent keeps and says again, to this leader or the next.
+    // A refusal by the state is final too: the report was about something that is over. One that has not come so far,
+    // or of which nobody knows what became, the agent keeps and says again, to this leader or the next.
     const auto decided = [acknowledge](const Answer& answer) {
         if (answer.is_final()) acknowledge();
     };

@@ -61,12 +61,13 @@ void job_launch(const ReadModel& model, const Job& job, const UserRecord& owner,
     wire.mutable_job()->clear_shares();
 }
 
-v1::ControllerMessage launch_message(const ReadModel& model, const Job& job, const UserRecord& owner,
-                                     std::size_t index) {
+v1::ControllerMessage launch_message(const ReadModel& model, const Job& job, const UserRecord& owner, std::size_t index,
+                                     UnixSeconds now) {
     v1::ControllerMessage message;
     const bool runs_script = index == 0 && job.spec->kind == JobKind::batch && job.het_offset == 0;
     auto& wire = runs_script ? *message.mutable_launch()->mutable_job() : *message.mutable_start()->mutable_job();
     job_launch(model, job, owner, wire);
+    if (wire.end_time() != 0) wire.set_remaining_s(wire.end_time() - now);
     wire.set_node_index(static_cast<std::uint32_t>(index));
     share_to_wire(model, job.allocation->shares[index], *wire.mutable_share());
     if (!runs_script) return message;

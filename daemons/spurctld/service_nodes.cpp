@@ -52,6 +52,7 @@ void Service::list_nodes(const Call& call) {
             if (const auto vitals = agents_.vitals(node->id)) {
                 wire.set_load(vitals->load);
                 wire.set_free_memory_mib(vitals->free_memory_mib);
+                wire.set_clock_skew_s(vitals->clock_skew_s);
             }
         });
         call.reply_with(reply);

@@ -149,13 +149,15 @@ Result<JobRun*> NodeJobs::admit(const v1::JobLaunch& launch) {
     auto& job = jobs_[key];
     job.key = key;
     job.launch = launch;
+    set_deadline(job.launch, launch.end_time(),
+                 launch.has_remaining_s() ? std::optional{launch.remaining_s()} : std::nullopt);
     job.directory = store_.directory(key.first, key.second);
     if (geteuid() != 0 && launch.uid() != geteuid())
         return fail(
             ErrorCode::denied,
             "spurd on {} runs as uid {} and cannot start a job of uid {}; run spurd as root to serve several users",
             setup_.facts.node, geteuid(), launch.uid());
-    SPUR_CHECK(store_.add(launch));
+    SPUR_CHECK(store_.add(job.launch));
     return &job;
 }
 
@@ -400,11 +402,13 @@ Result<void> NodeJobs::suspend(const v1::SuspendJob& order) {
 void NodeJobs::set_limit(const v1::UpdateLimits& order) {
     auto* const job = find(order.job_id(), order.attempt());
     if (job == nullptr) return;
-    job->launch.set_end_time(order.end_time());
+    set_deadline(job->launch, order.end_time(),
+                 order.has_remaining_s() ? std::optional{order.remaining_s()} : std::nullopt);
     const auto grace = std::int64_t{setup_.policy.over_time_min()} * 60;
-    const auto end_time = order.end_time() == 0 ? 0 : order.end_time() + grace;
+    step::LimitOrder limit;
+    if (order.end_time() != 0) limit = {order.end_time() + grace, job->launch.end_boot_s() + grace};
     for (auto& [id, step] : job->steps)
-        if (step.link) step.link->send(step::FrameType::limit, encode(step::LimitOrder{end_time}));
+        if (step.link) step.link->send(step::FrameType::limit, encode(limit));
 }
 
 }  // namespace spur::agent

@@ -58,7 +58,8 @@ v1::StepReport report_of(const JobKey& key, std::uint32_t step, const step::Step
 // ---- starting ------------------------------------------------------------------------------------------------------
 
 void NodeJobs::start_batch(JobRun& job) {
-    const auto batch = *std::exchange(job.batch, std::nullopt);
+    auto batch = *std::exchange(job.batch, std::nullopt);
+    copy_deadline(job.launch, *batch.mutable_job());
     const auto started = start_daemon(job, plan_batch(batch, setup_, job.directory), nullptr);
     if (!started) report_failure(job, v1::StepReport::LAUNCH_FAILED, started.error().text);
 }
@@ -93,6 +94,7 @@ void NodeJobs::start_step(JobRun& job, StepRequest& request) {
         return request.client->failed(
             fmt::format("step {}.{} was started on node {} before; a credential is good for one launch", job.key.first,
                         step::step_name(id), setup_.facts.node));
+    copy_deadline(job.launch, *request.credential.mutable_job());
     const StepView view{.credential = request.credential,
                         .launch = request.launch,
                         .node = request.node,

@@ -66,8 +66,11 @@ step::StepSpec plan_common(const v1::JobLaunch& job, const v1::NodeShare& share,
     if (spec.groups.empty()) spec.groups.push_back(job.gid());
     spec.task_prolog = setup.policy.task_prolog();
     spec.task_epilog = setup.policy.task_epilog();
-    spec.end_time = job.end_time();
-    if (spec.end_time != 0) spec.end_time += std::int64_t{setup.policy.over_time_min()} * 60;
+    if (job.end_time() != 0) {
+        const auto grace = std::int64_t{setup.policy.over_time_min()} * 60;
+        spec.end_time = job.end_time() + grace;
+        spec.end_boot_s = (job.end_boot_s() != 0 ? job.end_boot_s() : step::boot_of(job.end_time())) + grace;
+    }
     spec.kill_wait_s = setup.policy.kill_wait_s();
     if (const auto warning = WarningSignal::parse(job.signal()); !job.signal().empty() && warning) {
         spec.warn_signal = static_cast<std::uint32_t>(warning->number);
@@ -103,6 +106,21 @@ std::vector<std::uint32_t> gpu_indexes(const v1::NodeShare& share) {
             indexes.insert(indexes.end(), gres.index().begin(), gres.index().end());
     std::ranges::sort(indexes);
     return indexes;
+}
+
+// The controller says how many seconds are left, and they pass by this node's own clock from here on.
+void set_deadline(v1::JobLaunch& job, std::int64_t end_time, std::optional<std::int64_t> remaining_s) {
+    job.set_end_time(end_time);
+    job.clear_remaining_s();
+    if (end_time == 0)
+        job.clear_end_boot_s();
+    else
+        job.set_end_boot_s(remaining_s ? step::boot_after(*remaining_s) : step::boot_of(end_time));
+}
+
+void copy_deadline(const v1::JobLaunch& known, v1::JobLaunch& job) {
+    job.set_end_time(known.end_time());
+    job.set_end_boot_s(known.end_boot_s());
 }
 
 step::StepSpec plan_batch(const v1::LaunchBatch& batch, const NodeSetup& setup, const std::string& directory) {
@@ -318,7 +336,11 @@ Result<step::StepSpec> plan_step(const StepView& view, const NodeSetup& setup, c
     const auto limit = view.credential.step().time_limit_min();
     if (limit != 0 && limit != 0xffffffff) {
         spec.own_end_time = view.credential.issued() + std::int64_t{limit} * 60;
-        if (spec.end_time == 0 || spec.own_end_time < spec.end_time) spec.end_time = spec.own_end_time;
+        spec.own_end_boot_s = step::boot_after(std::int64_t{limit} * 60);
+        if (spec.end_boot_s == 0 || spec.own_end_boot_s < spec.end_boot_s) {
+            spec.end_time = spec.own_end_time;
+            spec.end_boot_s = spec.own_end_boot_s;
+        }
     }
 
     const auto gpus = setup.gpus.bind(gpu_indexes(*share));

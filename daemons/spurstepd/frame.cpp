@@ -65,11 +65,13 @@ std::optional<EndOrder> decode_end(std::string_view bytes) {
 std::string encode(const LimitOrder& order) {
     FieldWriter out;
     out.number(1, static_cast<std::uint64_t>(order.end_time));
+    out.number(2, static_cast<std::uint64_t>(order.end_boot_s));
     return out.take();
 }
 std::optional<LimitOrder> decode_limit(std::string_view bytes) {
     return decode<LimitOrder>(bytes, [](const Field& field, LimitOrder& order) {
         if (field.tag == 1) order.end_time = static_cast<std::int64_t>(field.number);
+        if (field.tag == 2) order.end_boot_s = static_cast<std::int64_t>(field.number);
     });
 }
 

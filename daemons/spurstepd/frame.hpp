@@ -58,8 +58,9 @@ struct EndOrder {
     bool has_wait{false};    // wait_s counts, instead of the spec's
     bool timed_out{false};
 };
-struct LimitOrder {
+struct LimitOrder {  // as in StepSpec
     std::int64_t end_time{};
+    std::int64_t end_boot_s{};
 };
 struct Chunk {
     std::uint32_t task{};

@@ -206,6 +206,12 @@ bool take(const Field& field, StepSpec& spec) {
         case 40:
             spec.label_width = narrow(field);
             break;
+        case 41:
+            spec.end_boot_s = static_cast<std::int64_t>(field.number);
+            break;
+        case 42:
+            spec.own_end_boot_s = static_cast<std::int64_t>(field.number);
+            break;
         default:
             break;
     }
@@ -256,6 +262,8 @@ std::string encode(const StepSpec& spec) {
     out.number(38, static_cast<std::uint64_t>(spec.own_end_time));
     out.number(39, !spec.tells);
     out.number(40, spec.label_width);
+    out.number(41, static_cast<std::uint64_t>(spec.end_boot_s));
+    out.number(42, static_cast<std::uint64_t>(spec.own_end_boot_s));
     return out.take();
 }
 

@@ -54,11 +54,15 @@ struct StepSpec {
     bool unbuffered{false};        // lines are not held back until they are whole
     std::uint32_t label_width{0};  // lines in files begin with the task's number, so wide; 0: they do not
 
-    std::int64_t end_time{};  // unix seconds; 0: none
+    // When it is to end: by CLOCK_BOOTTIME, which nobody sets, in seconds; 0: none. An older spurd says it by the wall
+    // clock alone (`end_time`, unix seconds), and an older spurstepd knows only that.
+    std::int64_t end_boot_s{};
+    std::int64_t end_time{};
     std::uint32_t kill_wait_s{30};
-    std::uint32_t warn_signal{}, warn_before_s{};  // sent so long before end_time; 0: none
+    std::uint32_t warn_signal{}, warn_before_s{};  // sent so long before the end; 0: none
     bool warn_batch_only{false};                   // to the batch shell alone
-    std::int64_t own_end_time{};                   // srun --time: end_time is not beyond it; 0: none
+    std::int64_t own_end_boot_s{};                 // srun --time: the end is not beyond it; 0: none
+    std::int64_t own_end_time{};                   // the same by the wall clock
     bool tells{true};                              // of its end, on stderr: one node does so for the step
 
     std::uint32_t cpus{};

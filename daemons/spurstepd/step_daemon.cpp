@@ -28,7 +28,7 @@ constexpr auto leftover_pause = 100ms;  // between rounds of SIGKILL
 constexpr auto unkillable_after = 60s;
 constexpr auto sign_of_life = 1s;    // how often spurd hears that everything is being killed
 constexpr auto write_patience = 3s;  // of a step that is being ended, for files that do not take what is for them
-constexpr auto longest_wait = 60s;   // the wall clock may jump: look at it at least this often
+constexpr auto longest_wait = 60s;
 constexpr std::size_t output_backlog = 1U << 20;
 
 std::int64_t unix_now() { return std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()); }
@@ -44,6 +44,8 @@ StepDaemon::StepDaemon(StepSpec spec, FrameSocket connection, const CgroupChoice
     result_.job = spec_.job;
     result_.attempt = spec_.attempt;
     result_.step = spec_.step;
+    if (spec_.end_boot_s == 0) spec_.end_boot_s = boot_of(spec_.end_time);
+    if (spec_.own_end_boot_s == 0) spec_.own_end_boot_s = boot_of(spec_.own_end_time);
     for (std::size_t i = 0; i < spec_.tasks.size(); ++i) {
         auto& task = tasks_.emplace_back();
         task.id = spec_.tasks[i].id;
@@ -254,11 +256,11 @@ int StepDaemon::wait_ms() const {
     until(write_by_);
     if (gone_by_) no_longer_than(leftover_pause);
     if (login_) no_longer_than(1s);
-    if (spec_.end_time != 0 && !suspended_ && !kill_at_) {
-        const auto now = unix_now();
-        no_longer_than(std::chrono::seconds{spec_.end_time - now});
+    if (spec_.end_boot_s != 0 && !suspended_ && !kill_at_) {
+        const auto now = boot_now();
+        no_longer_than(std::chrono::seconds{spec_.end_boot_s - now});
         if (spec_.warn_signal != 0 && !warned_)
-            no_longer_than(std::chrono::seconds{spec_.end_time - spec_.warn_before_s - now});
+            no_longer_than(std::chrono::seconds{spec_.end_boot_s - spec_.warn_before_s - now});
     }
     return static_cast<int>(wait.count());
 }
@@ -346,11 +348,11 @@ void StepDaemon::check_time() {
         stop_at_.reset();
         containment_.stop_all(true);
     }
-    if (spec_.end_time == 0 || suspended_ || kill_at_) return;
-    const auto wall = unix_now();
-    if (spec_.warn_signal != 0 && !warned_ && wall >= spec_.end_time - spec_.warn_before_s) warn_tasks();
-    if (wall < spec_.end_time) return;
-    if (spec_.end_time != spec_.own_end_time) tell_reader(FrameType::aborted, "");
+    if (spec_.end_boot_s == 0 || suspended_ || kill_at_) return;
+    const auto boot = boot_now();
+    if (spec_.warn_signal != 0 && !warned_ && boot >= spec_.end_boot_s - spec_.warn_before_s) warn_tasks();
+    if (boot < spec_.end_boot_s) return;
+    if (spec_.end_boot_s != spec_.own_end_boot_s) tell_reader(FrameType::aborted, "");
     end(EndOrder{.tell = true, .because = "DUE TO TIME LIMIT", .timed_out = true});
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemons/spurstepd/boot_clock.hpp"
 #include "daemons/spurstepd/containment.hpp"
 #include "daemons/spurstepd/environment.hpp"
 #include "daemons/spurstepd/frame.hpp"
@@ -84,7 +85,7 @@ private:
     void end(const EndOrder& order);
     void suspend();
     void resume();
-    void set_limit(std::int64_t end_time);
+    void set_limit(const LimitOrder& order);
     void take_input(const Chunk& chunk);
     void resize(const WindowSize& size);
     void tell(std::string_view because);
@@ -111,7 +112,7 @@ private:
     std::optional<Clock::time_point> tell_at_;   // killing: spurd is to hear of it
     std::optional<Clock::time_point> write_by_;  // ending: what the user's files have not taken by then is lost
     std::optional<Clock::time_point> gone_by_;   // everything was killed: what is left by then is unkillable
-    std::int64_t suspended_since_{};
+    std::int64_t suspended_since_{};             // by boot_now()
 };
 
 }  // namespace spur::step

@@ -180,7 +180,7 @@ void StepDaemon::obey(const Frame& frame) {
             resume();
             break;
         case FrameType::limit:
-            if (const auto order = decode_limit(frame.payload)) set_limit(order->end_time);
+            if (const auto order = decode_limit(frame.payload)) set_limit(*order);
             break;
         case FrameType::input:
             ++inputs_;
@@ -260,7 +260,7 @@ void StepDaemon::say(const Task& task, const std::string& text) {
 void StepDaemon::suspend() {
     if (suspended_ || kill_at_) return;
     suspended_ = true;
-    suspended_since_ = unix_now();
+    suspended_since_ = boot_now();
     containment_.signal_all(SIGTSTP);
     stop_at_ = Clock::now() + stop_delay;
 }
@@ -271,16 +271,17 @@ void StepDaemon::resume() {
     stop_at_.reset();
     containment_.stop_all(false);
     containment_.signal_all(SIGCONT);
-    const auto lost = unix_now() - suspended_since_;
-    if (spec_.end_time != 0) spec_.end_time += lost;
-    if (spec_.own_end_time != 0) spec_.own_end_time += lost;
+    const auto lost = boot_now() - suspended_since_;
+    if (spec_.end_boot_s != 0) spec_.end_boot_s += lost;
+    if (spec_.own_end_boot_s != 0) spec_.own_end_boot_s += lost;
 }
 
-void StepDaemon::set_limit(std::int64_t end_time) {
-    const auto own = spec_.own_end_time;
-    if (own != 0 && (end_time == 0 || own < end_time)) end_time = own;
-    spec_.end_time = end_time;
-    if (end_time == 0 || unix_now() < end_time - spec_.warn_before_s) warned_ = false;
+void StepDaemon::set_limit(const LimitOrder& order) {
+    const auto own = spec_.own_end_boot_s;
+    auto end = order.end_boot_s != 0 ? order.end_boot_s : boot_of(order.end_time);
+    if (own != 0 && (end == 0 || own < end)) end = own;
+    spec_.end_boot_s = end;
+    if (end == 0 || boot_now() < end - spec_.warn_before_s) warned_ = false;
 }
 
 void StepDaemon::warn_tasks() {

@@ -131,6 +131,39 @@ TEST_F(AgentBatch, ATimeLimitIsEnforcedOnTheNode) {
     EXPECT_NE(file("out.16").find("DUE TO TIME LIMIT ***"), std::string::npos) << file("out.16");
 }
 
+TEST_F(AgentBatch, TheSecondsThatAreLeftCountAndNotTheClockOfTheNode) {
+    start_spurd();
+    ASSERT_TRUE(joined());
+    // This node's clock is an hour behind the controller's, or was set back.
+    auto late = batch(26, "sleep 1000");
+    late.mutable_job()->set_end_time(std::time(nullptr) + 3600);
+    late.mutable_job()->set_remaining_s(1);
+    const auto report = run(late);
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->timed_out());
+    // And here it is an hour ahead.
+    auto early = batch(27, "sleep 0.1; exit 3");
+    early.mutable_job()->set_end_time(std::time(nullptr) - 3600);
+    early.mutable_job()->set_remaining_s(1000);
+    const auto done = run(early);
+    ASSERT_TRUE(done);
+    EXPECT_FALSE(done->timed_out());
+    EXPECT_EQ(done->exit_status(), 3u << 8);
+    // A new limit is told the same way.
+    auto order = batch(28, "echo up; sleep 1000");
+    launch(order);
+    ASSERT_TRUE(wait_file("out.28", "up"));
+    v1::ControllerMessage message;
+    message.mutable_limits()->set_job_id(28);
+    message.mutable_limits()->set_attempt(1);
+    message.mutable_limits()->set_end_time(std::time(nullptr) + 3600);
+    message.mutable_limits()->set_remaining_s(0);
+    controller.send(message);
+    const auto ended = controller.wait_report(28, v1::StepReport::FINISHED);
+    ASSERT_TRUE(ended);
+    EXPECT_TRUE(ended->timed_out());
+}
+
 TEST_F(AgentBatch, ANewLimitReplacesTheOld) {
     start_spurd();
     ASSERT_TRUE(joined());

@@ -54,6 +54,8 @@ StepSpec full_spec() {
     spec.device_deny = {"/dev/nvidia1", "/dev/nvidia2"};
     spec.bind_verbose = true;
     spec.own_end_time = 1'800'000'000;
+    spec.end_boot_s = 90'000;
+    spec.own_end_boot_s = 80'000;
     spec.tells = false;
     spec.label_width = 2;
     return spec;

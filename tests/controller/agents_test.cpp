@@ -413,5 +413,65 @@ TEST_F(FatJobs, AJobThatCannotBeSentIsHeldAndTheSessionLives) {
     EXPECT_EQ(await(agent, Message::kLaunch).launch().job().job_id(), 1U);
 }
 
+// ---- what is written down, and clocks ----
+
+TEST_F(AgentsTest, AReportThatCouldNotBeWrittenDownIsNotAcknowledged) {
+    FakeAgent agent{agents, "n1"};
+    agent.join();
+    await(agent, Message::kWelcome);
+    start_job(1);
+    await(agent, Message::kLaunch);
+    v1::StepReport report;
+    report.set_job_id(1);
+    report.set_attempt(1);
+    report.set_step_id(step_batch);
+    report.set_kind(v1::StepReport::FINISHED);
+    for (const auto code : {ErrorCode::invalid, ErrorCode::internal, ErrorCode::unavailable, ErrorCode::limit}) {
+        rig.log->refuse(Error{code, "not now"});
+        agent.report(report);
+        rig.settle();
+        for (const auto& message : agent.take()) EXPECT_FALSE(message.has_ack()) << "the job's end would be lost";
+        EXPECT_EQ(state_of(1), JobState::running);
+    }
+    rig.log->refuse({});
+    agent.report(report);
+    await(agent, Message::kAck);
+    EXPECT_NE(state_of(1), JobState::running);
+    agent.report(report);  // again: a refusal by the state is the last word
+    await(agent, Message::kAck);
+}
+
+TEST_F(AgentsTest, ALaunchSaysHowManySecondsAreLeft) {
+    FakeAgent agent{agents, "n1"};
+    agent.join();
+    await(agent, Message::kWelcome);
+    UpdateJob limit{.job = {.job = 1}, .changes = {}, .actor = Actor::root()};
+    limit.changes.time_limit_min = 30;
+    ASSERT_TRUE(rig.propose(limit));
+    start_job(1);
+    const auto launch = await(agent, Message::kLaunch).launch().job();
+    ASSERT_NE(launch.end_time(), 0);
+    EXPECT_EQ(launch.remaining_s(), launch.end_time() - rig.now);
+}
+
+TEST_F(AgentsTest, AClockThatIsFarOffIsNamedOnceAndShown) {
+    FakeAgent agent{agents, "n1"};
+    agent.join();
+    await(agent, Message::kWelcome);
+    v1::AgentMessage beat;
+    const auto skew = [&](std::int64_t seconds) {
+        beat.mutable_heartbeat()->set_now(::time(nullptr) + seconds);
+        agent.send(beat);
+        return agents.vitals(NodeId{0})->clock_skew_s;
+    };
+    EXPECT_EQ(skew(5), 0);
+    EXPECT_NEAR(static_cast<double>(skew(-3600)), -3600, 2);
+    EXPECT_NEAR(static_cast<double>(skew(-3600)), -3600, 2);
+    EXPECT_EQ(skew(0), 0);
+    const std::lock_guard lock{mutex};
+    EXPECT_EQ(std::ranges::count_if(lines, [](const auto& line) { return line.find("clock") != std::string::npos; }),
+              2);
+}
+
 }  // namespace
 }  // namespace spur::ctld

@@ -1,6 +1,6 @@
 // The version of what the log and the snapshots hold. A release that understands version n applies every entry of
 // versions up to n alike, whoever wrote it. The state records the version in force; it is raised by SetStateVersion,
-// and only when every controller has said that it understands the next one. docs/decisions/0008-state-version.md
+// and only when every controller has said that it understands the next one. docs/decisions/0009-state-version.md
 #pragma once
 
 #include <cstdint>

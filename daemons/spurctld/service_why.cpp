@@ -277,7 +277,7 @@ void Service::explain(const Call& call) {
         if (wants_more && job->eligible && !forecast->starts_now) add_alternatives(what_if_, *model, *job, now, reply);
         call.reply_with(reply);
     };
-    what_if_.ask(answer, [call, gather](const std::string& why) {
+    what_if_.ask(answer, [this, call, gather](const std::string& why) {
         auto reply = gather(engine_.now());
         reply.set_problem(why);
         call.reply_with(reply);

@@ -184,7 +184,7 @@ template <>
 struct Fields<UpdateJob> {
     static constexpr auto list =
         std::tuple{field<1>(&UpdateJob::job), field<2>(&UpdateJob::changes), field<3>(&UpdateJob::actor),
-                   field<4>(&UpdateJob::recheck), field<5>(&UpdateJob::owner_groups)};
+                   field<4, 2>(&UpdateJob::recheck), field<5, 2>(&UpdateJob::owner_groups)};
 };
 
 template <>

@@ -54,8 +54,8 @@ struct Fields<Policies> {
                                             field<33>(&Policies::preempt_type),
                                             field<34>(&Policies::max_switch_wait_s),
                                             field<35>(&Policies::resv_over_run_min),
-                                            field<36>(&Policies::max_stored_per_user_mib),
-                                            field<37>(&Policies::private_data)};
+                                            field<36, 2>(&Policies::max_stored_per_user_mib),
+                                            field<37, 2>(&Policies::private_data)};
 };
 
 template <>

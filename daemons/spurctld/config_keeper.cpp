@@ -35,16 +35,22 @@ void ConfigKeeper::compare() {
     engine_.post([this] { tell(engine_.cluster(), engine_.leadership().is_leader); });
 }
 
-// The digest goes along once every controller understands it.
-ApplyConfig ConfigKeeper::command(const Cluster& cluster, const Own& own) const {
-    return {own.cluster, cluster.state_version() >= 2 ? own.digest : Text{}};
+// The digest goes along once every controller understands it, and so do the rules that came with it.
+ApplyConfig ConfigKeeper::command(const Cluster& cluster, const Own& own) {
+    ApplyConfig command{own.cluster, own.digest};
+    if (cluster.state_version() >= 2) return command;
+    command.digest = {};
+    command.config.policies.max_stored_per_user_mib = 0;
+    command.config.policies.private_data = 0;
+    return command;
 }
 
 ConfigKeeper::Standing ConfigKeeper::standing(const Cluster& cluster, const Own& own) {
     const auto& known = cluster.config_digests();
     if (cluster.state_version() < 2 || known.empty())
-        return cluster.config() == own.cluster && cluster.state_version() < 2 ? Standing::in_force
-                                                                              : Standing::never_in_force;
+        return cluster.state_version() < 2 && cluster.config() == command(cluster, own).config
+                   ? Standing::in_force
+                   : Standing::never_in_force;
     if (known.back() == own.digest) return Standing::in_force;
     return std::ranges::find(known, own.digest) == known.end() ? Standing::never_in_force : Standing::older;
 }

@@ -33,7 +33,7 @@ public:
 
     void set(Own own);  // the file was read again
     void compare();     // says so where it is not what is in force [any thread]
-    ApplyConfig command(const Cluster& cluster, const Own& own) const;  // what brings it into force [engine thread]
+    static ApplyConfig command(const Cluster& cluster, const Own& own);  // what brings it into force [engine thread]
 
     void on_applied(const Cluster& cluster, const Events& events, const Changes& changes,
                     const std::shared_ptr<const ReadModel>& model, bool leads) override;

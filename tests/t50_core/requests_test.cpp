@@ -165,6 +165,11 @@ TEST_F(T50Requests, AnUpdateOfAnOlderLogIsAppliedAsItWas) {
     ASSERT_TRUE(read);
     EXPECT_TRUE(b.apply(read->what));
     EXPECT_EQ(b.job("a").spec->partitions, std::vector<Text>{"staff"});
+    std::string bytes;
+    EXPECT_TRUE(encode({b.now(), command}, bytes, first_state_version));
+    command.recheck = true;
+    EXPECT_FALSE(encode({b.now(), command}, bytes, first_state_version))
+        << "a controller that would not check it must not be given it";
 }
 
 // ---- counts --------------------------------------------------------------------------------------------------------
@@ -283,6 +288,7 @@ protected:
     T50KeptForOne() {
         b.nodes("n1", cpus(8));
         b.policies([](Policies& policies) { policies.max_stored_per_user_mib = 2; });
+        b.must(SetStateVersion{newest_state_version});
     }
     std::string submit(std::string_view script, Actor actor = alice, Uid uid = 1000) {
         JobSpec job;

@@ -93,12 +93,7 @@ void Service::register_all(wire::RpcServer& server) {
 
     server.stream("/spur.v1.Controller/Watch", [this](const wire::Session& session) {
         if (!engine_.is_current()) return session.close(still_reading, ask_again());
-        session.on_message([this, session, asked = false](const std::string& bytes) mutable {
-            if (std::exchange(asked, true))
-                return session.close(Error{ErrorCode::invalid, "a Watch stream takes one request; open another"});
-            v1::WatchRequest request;
-            if (!request.ParseFromString(bytes))
-                return session.close(Error{ErrorCode::invalid, "the request is not a well-formed WatchRequest"});
+        WatchHub::await_request(session, [this, session](const v1::WatchRequest& request) {
             gate_.pass([this, session, request](UnixSeconds) {
                 const auto subscribe = [this, session, request] {
                     watchers_.subscribe(session, request, authority_.actor(session.caller(), *engine_.model()));

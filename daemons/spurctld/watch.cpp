@@ -50,6 +50,17 @@ void WatchHub::wait_for_job(JobId job, Clock::time_point deadline, Waiter waiter
     wake_.notify_one();
 }
 
+void WatchHub::await_request(const wire::Session& session, std::function<void(const v1::WatchRequest&)> then) {
+    session.on_message([session, then = std::move(then), asked = false](const std::string& bytes) mutable {
+        if (std::exchange(asked, true))
+            return session.close(Error{ErrorCode::invalid, "a Watch stream takes one request; open another"});
+        v1::WatchRequest request;
+        if (!request.ParseFromString(bytes))
+            return session.close(Error{ErrorCode::invalid, "the request is not a well-formed WatchRequest"});
+        then(request);
+    });
+}
+
 bool WatchHub::enter(const std::shared_ptr<Subscriber>& subscriber) {
     const std::lock_guard lock{mutex_};
     std::erase_if(subscribers_, [](const auto& other) { return !other->session.is_open(); });

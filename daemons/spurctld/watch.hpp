@@ -28,6 +28,8 @@ public:
     WatchHub(Engine& engine, const Users& users);
     ~WatchHub() override;
 
+    // Calls `then` with the stream's request. It takes one: each costs a whole picture.
+    static void await_request(const wire::Session& session, std::function<void(const v1::WatchRequest&)> then);
     // A Watch stream; its one request has arrived. Closes it if its caller has too many already. [any thread]
     void subscribe(const wire::Session& session, const v1::WatchRequest& request, const Actor& who);
     // Calls `waiter` now, after each change of `job`, and at `deadline`.

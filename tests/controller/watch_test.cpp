@@ -94,5 +94,17 @@ TEST_F(WatchTest, AUserHasSoManyStreamsAndNoMore) {
     EXPECT_FALSE(other.state->closed);
 }
 
+TEST_F(WatchTest, AStreamAsksOnce) {
+    Watcher watcher;
+    int asked = 0;
+    WatchHub::await_request(wire::Session{watcher.state}, [&](const v1::WatchRequest&) { ++asked; });
+    watcher.state->on_message(v1::WatchRequest{}.SerializeAsString());
+    EXPECT_FALSE(watcher.state->closed);
+    watcher.state->on_message(v1::WatchRequest{}.SerializeAsString());
+    EXPECT_TRUE(watcher.state->closed) << "each request costs a whole picture";
+    EXPECT_EQ(asked, 1);
+    watcher.state->on_message = {};  // it holds the session
+}
+
 }  // namespace
 }  // namespace spur::ctld

@@ -1,7 +1,7 @@
 // What an agent is told to run, by the controller and by srun: no order crashes it, no credential counts that the
 // controller has not signed, and what a step daemon would get arrives there as it was sent. The input is a message of
 // messages: 1 LaunchBatch, 2 StartJob, 3 StepCredential, 4 StepLaunch, 5 SignedCredential.
-#include "core/sha256.hpp"
+#include "daemons/common/sign/signing_key.hpp"
 #include "daemons/spurd/credential.hpp"
 #include "daemons/spurd/step_plan.hpp"
 #include "tests/fuzz/fuzz.hpp"
@@ -12,7 +12,10 @@ namespace {
 using namespace spur;
 using namespace spur::agent;
 
-constexpr std::string_view key = "a key that only two know";
+const sign::SigningKey& key() {
+    static const auto made = *sign::SigningKey::make();
+    return made;
+}
 
 const NodeSetup& setup() {
     static const NodeSetup made = [] {
@@ -33,8 +36,10 @@ void check_spec(const step::StepSpec& spec) {
 }
 
 void check_step(const v1::SignedCredential& credential, const v1::StepLaunch& launch, bool is_ours) {
+    v1::StepKeys keys;
+    keys.add_keys(key().public_key());
     const auto verified =
-        verify_credential(credential.SerializeAsString(), {.key = key, .node = "n1", .caller = 0, .now = 1000});
+        verify_credential(credential.SerializeAsString(), {.keys = keys, .node = "n1", .caller = 0, .now = 1000});
     if (!verified) return;
     must(is_ours);
     const StepView view{verified->credential, launch, verified->node, "127.0.0.1:4000", launch.umask()};
@@ -68,7 +73,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     v1::SignedCredential ours;
     ours.set_body(credential.SerializeAsString());
-    ours.set_signature(std::string{as_bytes(hmac_sha256(key, ours.body()))});
+    ours.set_key(key().public_key());
+    ours.set_signature(*key().sign(ours.body()));
     check_step(ours, launch, true);
     return 0;
 }

@@ -211,16 +211,6 @@ TEST_F(AgentStep, AStepMayComeBeforeTheWordAboutItsJob) {
     EXPECT_EQ(run.read().out, "early\n");
 }
 
-TEST_F(AgentStep, AStepsOwnTimeLimitEndsIt) {
-    auto limited = credential(1, 0, 1);
-    limited.mutable_step()->set_time_limit_min(1);
-    limited.set_issued(std::time(nullptr) - 59);
-    const auto run = run_step(step_launch(limited, {"sleep", "1000"}));
-    EXPECT_NE(run.err.find("*** STEP 1.0 ON n1 CANCELLED AT"), std::string::npos) << run.err;
-    EXPECT_NE(run.err.find("DUE TO TIME LIMIT"), std::string::npos) << run.err;
-    EXPECT_EQ(run.end, static_cast<unsigned>(SIGTERM));
-}
-
 TEST_F(AgentStep, MultiProgGivesEachTaskItsOwnCommand) {
     auto launch = step_launch(credential(1, 0, 2), {});
     launch.add_multi_prog("echo zero");

@@ -25,7 +25,7 @@ class Steps(SharedCluster):
                                  "srun -n4 --exact -I true; echo immediate $?\n"
                                  "srun -N1 -n1 --overlap echo on top\n"
                                  "srun -n4 --exact echo late > late.txt 2> late.err &\n"
-                                 "until grep -q retrying late.err; do sleep 0.05; done\ntouch wait\nwait\ncat late.err late.txt\n")
+                                 "until grep -qs retrying late.err; do sleep 0.05; done\ntouch wait\nwait\ncat late.err late.txt\n")
         self.assertEqual(out, f"srun: error: Unable to create step for job {job}: Requested nodes are busy\nimmediate 1\n"
                          "on top\n"
                          f"srun: Job {job} step creation temporarily disabled, retrying (Requested nodes are busy)\nsrun: Step created for job {job}\n"

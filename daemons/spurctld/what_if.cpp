@@ -39,6 +39,7 @@ void WhatIf::ask(std::function<void()> question, std::function<void(const std::s
         asked_.push_back(asked);
         if (overdue_ && !overdue_->is_done) {  // nobody would come to this one
             asked->until = Clock::now();
+            asked->reaches_plugins = false;
             question = {};
         }
     }
@@ -72,7 +73,7 @@ void WhatIf::watch(const std::stop_token& stop) {
             continue;
         }
         std::erase(asked_, due);
-        if (!overdue_ || overdue_->is_done) overdue_ = due;
+        if (due->reaches_plugins && (!overdue_ || overdue_->is_done)) overdue_ = due;
         const auto late = std::exchange(due->late, {});
         lock.unlock();
         late(fmt::format("the policy plugins have not answered within {:.3g} s; `spur plugin stats` shows what they do",

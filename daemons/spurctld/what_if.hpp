@@ -48,6 +48,7 @@ private:
         Clock::time_point until;
         std::function<void(const std::string&)> late;
         bool is_done{false};
+        bool reaches_plugins{true};  // false: it came while they hung, and is answered without them
     };
     void watch(const std::stop_token& stop);
 

@@ -61,6 +61,7 @@ private:
     std::shared_ptr<TlsContext> tls_;
     std::shared_ptr<StreamState> last_stream_;  // its end may say where to go next
     WaitNotice notice_;
+    std::string trouble_;  // what went wrong last in this call
     bool has_told_wait_{false}, has_told_age_{false};
     // To keep clients from knocking in step; std::random_device would cost each command 30 us in a virtual machine.
     std::minstd_rand dice_{static_cast<std::uint32_t>(Clock::now().time_since_epoch().count())};
@@ -109,6 +110,7 @@ bool Channel::Impl::pause(Patience& patience) {
 // From here on whoever waits for the call is told if it takes long.
 void Channel::Impl::watch_wait(const Patience& patience, const CallOptions& call) {
     notice_.at = Clock::time_point::max();
+    trouble_.clear();
     if (!options_.tell || has_told_wait_ || call.long_poll) return;
     notice_.at = Clock::now() + options_.tell_after;
     notice_.say = [this, deadline = patience.deadline](const std::string& what) {
@@ -163,7 +165,7 @@ RpcResult<void> Channel::Impl::connect(Patience& patience) {
             return {};
         }
         if (connected.error().status == Status::failed_precondition) return connected;
-        notice_.look(connected.error().text);
+        notice_.look(trouble_ = connected.error().text);
         move_on();
         const auto now = Clock::now();
         if (!patience.unreachable_since) patience.unreachable_since = now;
@@ -204,7 +206,8 @@ bool Channel::Impl::await_end(const StreamState& stream, Clock::time_point deadl
         const auto limit = options_.silence_timeout;
         const auto until = has_alternative() ? std::min(deadline, connection_->next_doubt(limit)) : deadline;
         if (connection_->pump_until(std::min(until, notice_.at))) continue;
-        notice_.look(fmt::format("{} has not answered yet", current().text()));
+        // Asking once more is not what takes so long.
+        notice_.look(trouble_.empty() ? fmt::format("{} has not answered yet", current().text()) : trouble_);
         if (Clock::now() >= deadline) return stream.ended;
         if (Clock::now() >= until) connection_->doubt(limit);
     }
@@ -240,7 +243,7 @@ RpcResult<std::string> Channel::Impl::unary(std::string_view method, std::string
         auto reply = attempt(method, body, call, patience.deadline);
         if (reply || reply.error().status != Status::unavailable) return reply;
         const RpcError& error = reply.error();
-        notice_.look(error.text);
+        notice_.look(trouble_ = error.text);
         if (follow(error)) {
             // The first pointer is usually right; two servers pointing at each other should find us waiting.
             if (++redirects > 1 && !pause(patience)) return reply;

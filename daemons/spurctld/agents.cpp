@@ -182,7 +182,9 @@ Result<void> Agents::check_certificate(const wire::Peer& peer, const std::string
 // over from the last.
 Result<void> Agents::claim_name(const std::shared_ptr<Link>& link, NodeId node) {
     const std::lock_guard lock{mutex_};
-    auto& presence = nodes_[node];
+    const auto [place, is_new] = nodes_.try_emplace(node);
+    auto& presence = place->second;
+    if (is_new) presence.silent_since = Clock::now() + settle_time;
     const auto holder = presence.link ? presence.link : presence.joining.lock();
     const auto now = Clock::now();
     const bool is_silent = holder && holder->pinged > holder->heard && now - holder->pinged > rival_patience;
@@ -361,12 +363,24 @@ void Agents::check_silence() {
     for (auto& [id, command] : commands) propose_silence(id, std::move(command));
 }
 
-// What could not be written down is noticed again.
+// What could not be written down is noticed again. Of a node whose agent is back, or on its way, nothing is: it would
+// come after the registration.
 void Agents::propose_silence(NodeId node, Command command) {
-    engine_.propose(std::move(command), [this, node](const Answer& answer) {
-        if (answer.is_final()) return;
-        const std::lock_guard lock{mutex_};
-        if (auto& presence = nodes_[node]; !presence.link) presence.told_silent = presence.told_lost = false;
+    engine_.run([this, node, command = std::make_shared<Command>(std::move(command))] {
+        {
+            const std::lock_guard lock{mutex_};
+            auto& presence = nodes_[node];
+            const auto joining = presence.joining.lock();
+            if (presence.link || (joining && !joining->closed)) {
+                presence.told_silent = presence.told_lost = false;
+                return;
+            }
+        }
+        engine_.propose(std::move(*command), [this, node](const Answer& answer) {
+            if (answer.is_final()) return;
+            const std::lock_guard lock{mutex_};
+            if (auto& presence = nodes_[node]; !presence.link) presence.told_silent = presence.told_lost = false;
+        });
     });
 }
 

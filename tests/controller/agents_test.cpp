@@ -171,6 +171,26 @@ TEST_F(AgentsTest, ASessionThatClosesBeforeItsRegistrationIsCommittedIsNotInstal
     EXPECT_EQ(await(next, Message::kLaunch).launch().job().job_id(), 1U);
 }
 
+TEST_F(AgentsTest, ANodeWhoseAgentIsOnItsWayIsNotGivenUp) {
+    ClusterConfig config;
+    rig.look([&](const Cluster& cluster) { config = cluster.config(); });
+    auto& fresh = config.nodes.emplace_back();
+    fresh.names = {"n9"};
+    ASSERT_TRUE(rig.propose(ApplyConfig{config}));
+    FakeAgent agent{agents, "n9"};
+    rig.log->hold();
+    agent.join();
+    std::this_thread::sleep_for(1500ms);  // whoever looks for silent nodes looks once a second
+    rig.log->release();
+    await(agent, Message::kWelcome);
+    rig.settle();
+    rig.look([](const Cluster& cluster) {
+        const auto& node = *cluster.find_node("n9");
+        EXPECT_FALSE(node.flags & node_flag::no_respond);
+        EXPECT_NE(node.state, NodeState::down) << node.reason.view();
+    });
+}
+
 TEST_F(AgentsTest, TheNextSessionOfAnAgentTakesOverFromItsLast) {
     FakeAgent first{agents, "n1"}, second{agents, "n1"};
     first.join();

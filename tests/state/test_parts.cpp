@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -84,7 +86,25 @@ TEST(RaftSelf, ThatCannotBeToldIsAQuestionForTheAdministrator) {
     EXPECT_FALSE(find_self(addresses({"a:1"}), any, machine)) << "another port is another controller";
 }
 
+// A key that several controllers would share, for as long as the test takes.
+class KeyFile {
+public:
+    KeyFile() {
+        const int file = mkstemp(path_.data());
+        EXPECT_EQ(write(file, "0123456789abcdef0123456789abcdef", 32), 32);
+        close(file);
+    }
+    ~KeyFile() { unlink(path_.c_str()); }
+    KeyFile(const KeyFile&) = delete;
+    KeyFile& operator=(const KeyFile&) = delete;
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_{testing::TempDir() + "/raft-key-XXXXXX"};
+};
+
 TEST(RaftSettings, OneThreeOrFiveControllersAreTaken) {
+    const KeyFile key;
     const auto plugin = test::TestPlugin::load(test::spur_plugin_path("state_raft"));
     const std::map<std::string, bool> cases{{"127.0.0.1:6817", true},
                                             {"127.0.0.1:6817,b", false},
@@ -97,7 +117,7 @@ TEST(RaftSettings, OneThreeOrFiveControllersAreTaken) {
         test::TestHost host;
         host.set_fact("state_dir", "/nowhere");
         host.set_fact("controller.hosts", hosts);
-        const auto instance = plugin.create(host);
+        const auto instance = plugin.create(host, {{"key_file", key.path()}});
         EXPECT_EQ(static_cast<bool>(instance), fine) << hosts << ": " << instance.error().text;
     }
 }
@@ -114,7 +134,10 @@ TEST(RaftSettings, WhatMakesNoSenseIsRefusedWithASentence) {
     EXPECT_THAT(complaint({{"peers", "a:x"}}), testing::HasSubstr("a:x"));
     EXPECT_THAT(complaint({{"self", "x"}, {"peers", "a,b,c"}}), testing::HasSubstr("not among"));
     EXPECT_THAT(complaint({{"self", "a"}, {"peers", "a,b,c"}, {"listen", "a:9"}}), testing::HasSubstr("a:6817/9"));
-    EXPECT_EQ(complaint({{"self", "a"}, {"peers", "a/9,b,c"}, {"listen", "a:9"}}), "");
+    EXPECT_THAT(complaint({{"self", "a"}, {"peers", "a/9,b,c"}, {"listen", "a:9"}}),
+                testing::HasSubstr("key file /nowhere/raft.key is missing"));
+    const KeyFile key;
+    EXPECT_EQ(complaint({{"self", "a"}, {"peers", "a/9,b,c"}, {"listen", "a:9"}, {"key_file", key.path()}}), "");
 }
 
 // ---- founding ----

@@ -292,6 +292,7 @@ static OPS: Shared<spur_cgroup_ops> = Shared(spur_cgroup_ops {
     usage: Some(usage),
     processes: Some(processes),
     remove: Some(remove),
+    scopes: None, // optional: what a daemon that died has left is then found by other means
 });
 static OPTIONS: Shared<[spur_option; 1]> = Shared([declare(
     b"root\0",

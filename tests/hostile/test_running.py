@@ -150,9 +150,9 @@ class Running(corpus.Case):
             with self.subTest(name):
                 self.bring(name, folder)
                 self.configure(name)
-                before = len(re.findall("the old one stays", daemon.text()))
+                before = len(re.findall("the old configuration stays", daemon.text()))
                 daemon.process.send_signal(signal.SIGHUP)
-                self.assertTrue(daemon.wait_for("(?s)" + "the old one stays.*" * (before + 1) + name), daemon.text())
+                self.assertTrue(daemon.wait_for("(?s)" + "the old configuration stays.*" * (before + 1) + name), daemon.text())
                 self.assertIn("sched/well_behaved", self.run_program("spur", "plugin", "stats").stdout)
         self.assert_waits(self.submit())
         self.assertEqual(daemon.stop(), 0, daemon.text())

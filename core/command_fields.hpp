@@ -240,7 +240,7 @@ struct Fields<FinishStep> {
 template <>
 struct Fields<HeldStep> {
     static constexpr auto list = std::tuple{field<1>(&HeldStep::job), field<2>(&HeldStep::attempt),
-                                            field<3>(&HeldStep::step), field<4>(&HeldStep::start_time)};
+                                            field<3>(&HeldStep::step), field<4, 2>(&HeldStep::start_time)};
 };
 
 template <>
@@ -261,7 +261,7 @@ struct Fields<NodeRegistered> {
                    field<11>(&NodeRegistered::hostname),  field<12>(&NodeRegistered::architecture),
                    field<13>(&NodeRegistered::os),        field<14>(&NodeRegistered::software_version),
                    field<15>(&NodeRegistered::held),      field<16>(&NodeRegistered::gpu_places),
-                   field<17>(&NodeRegistered::gpu_links), field<18>(&NodeRegistered::seen),
+                   field<17>(&NodeRegistered::gpu_links), field<18, 2>(&NodeRegistered::seen),
                    field<19>(&NodeRegistered::spool_id),  field<20>(&NodeRegistered::enforced),
                    field<21>(&NodeRegistered::unfit)};
 };
@@ -347,12 +347,12 @@ struct Fields<OutboxDelivered> {
 
 template <>
 struct Fields<BeginEra> {
-    static constexpr auto list = std::tuple{field<1>(&BeginEra::history), field<2>(&BeginEra::mark)};
+    static constexpr auto list = std::tuple{field<1, 2>(&BeginEra::history), field<2, 2>(&BeginEra::mark)};
 };
 
 template <>
 struct Fields<TrustStepKey> {
-    static constexpr auto list = std::tuple{field<1>(&TrustStepKey::key)};
+    static constexpr auto list = std::tuple{field<1, 2>(&TrustStepKey::key)};
 };
 
 template <>

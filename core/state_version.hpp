@@ -8,6 +8,7 @@
 namespace spur {
 
 // Version 2: the state knows its version, and which configurations were in force before (ApplyConfig::digest).
+// It also knows its history and whose signatures steps may bear (core/history.hpp).
 inline constexpr std::uint32_t first_state_version = 1;
 inline constexpr std::uint32_t newest_state_version = 2;
 

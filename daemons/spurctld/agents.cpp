@@ -137,7 +137,8 @@ void Agents::enrol(const std::shared_ptr<Link>& link, const v1::Register& reques
     // Who has no id yet is known by where it serves; after a reboot it has forgotten all that its session stood for.
     link->agent = (request.agent_id().empty() ? request.serve_addr() : request.agent_id()) + "/" + request.boot_id();
     if (const auto claimed = claim_name(link, *node); !claimed) return refuse(*link, claimed.error());
-    engine_.propose(registration(*node, request), [this, link, id = *node](const Result<Events>& result) {
+    const bool has_history = !engine_.model()->directory->history.id.empty();
+    engine_.propose(registration(*node, request, has_history), [this, link, id = *node](const Result<Events>& result) {
         if (!result) {
             log_(fmt::format("{} could not register: {}", link->name, result.error().text));
             return link->session.close(result.error());
@@ -270,15 +271,8 @@ v1::ControllerMessage Agents::welcome(NodeId node, const Events& events) {
                                             : "a later state than this one: an older copy was put back"));
         }
     }
-    const auto& history = engine_.cluster().history();
-    for (const auto& key : history.step_keys) welcome.mutable_keys()->add_keys(key.str());
-    auto& now = *welcome.mutable_now();
-    now.set_history(history.id.str());
-    if (!history.eras.empty()) {
-        now.set_era(history.eras.back().number);
-        now.set_mark(history.eras.back().mark);
-    }
-    now.set_version(engine_.cluster().version());
+    for (const auto& key : engine_.cluster().history().step_keys) welcome.mutable_keys()->add_keys(key.str());
+    *welcome.mutable_now() = history_now(engine_.cluster());
     return message;
 }
 

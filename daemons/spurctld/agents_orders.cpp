@@ -1,6 +1,7 @@
 // What agents are told: events of the cluster as orders for its nodes.
 #include "daemons/spurctld/agents.hpp"
 #include "daemons/spurctld/launch.hpp"
+#include "daemons/spurctld/registration.hpp"
 
 namespace spur::ctld {
 
@@ -38,6 +39,7 @@ void Agents::send_to_job(const Job& job, v1::ControllerMessage message) {
 void Agents::send_keys(const Cluster& cluster) {
     v1::ControllerMessage message;
     for (const auto& key : cluster.history().step_keys) message.mutable_keys()->add_keys(key.str());
+    *message.mutable_keys()->mutable_now() = history_now(cluster);
     const auto packed = pack(std::move(message));
     for (const auto& node : cluster.nodes()) send(node.id, packed);
 }

@@ -34,7 +34,7 @@ void add_devices(const v1::Node& found, NodeRegistered& command) {
 
 }  // namespace
 
-NodeRegistered registration(NodeId id, const v1::Register& request) {
+NodeRegistered registration(NodeId id, const v1::Register& request, bool has_history) {
     const auto& found = request.node();
     NodeRegistered command{
         .node = id,
@@ -57,13 +57,26 @@ NodeRegistered registration(NodeId id, const v1::Register& request) {
     for (const auto& gres : found.gres()) command.gres.push_back(pool_from_wire(gres));
     add_devices(found, command);
     for (const auto& held : request.held())
-        command.held.push_back({JobId{held.job_id()}, held.attempt(), StepId{held.step_id()}, held.start_time()});
-    const auto& seen = request.seen();
+        command.held.push_back(
+            {JobId{held.job_id()}, held.attempt(), StepId{held.step_id()}, has_history ? held.start_time() : 0});
     command.spool_id = request.spool_id().substr(0, longest_word);
     command.enforced = found.enforced();
     command.unfit = request.unfit().substr(0, longest_word);
-    command.seen = {seen.history(), seen.era(), seen.mark(), seen.version(), seen.job_id()};
+    if (const auto& seen = request.seen(); has_history)
+        command.seen = {seen.history(), seen.era(), seen.mark(), seen.version(), seen.job_id()};
     return command;
+}
+
+v1::SeenHistory history_now(const Cluster& cluster) {
+    v1::SeenHistory now;
+    const auto& history = cluster.history();
+    now.set_history(history.id.str());
+    if (!history.eras.empty()) {
+        now.set_era(history.eras.back().number);
+        now.set_mark(history.eras.back().mark);
+    }
+    now.set_version(cluster.version());
+    return now;
 }
 
 std::vector<std::string> certificate_names(std::string_view node, std::vector<std::string> patterns) {

@@ -62,8 +62,24 @@ Result<std::string> StepKeys::sign(std::string body) const {
 }
 
 void StepKeys::on_leadership(const Cluster& cluster, const Leadership& now) {
-    replacing_ = false;
-    if (!now.is_leader) return;
+    leads_ = now.is_leader;
+    replacing_ = announced_ = false;
+    if (leads_) announce(cluster);
+}
+
+// What was applied before this controller began to lead comes with `leads` set: it is not this lead's.
+void StepKeys::on_applied(const Cluster& cluster, const Events&, const Changes&,
+                          const std::shared_ptr<const ReadModel>&, bool) {
+    if (!leads_) return;
+    announce(cluster);
+    if (announced_) replace_if_old();
+}
+
+// [engine thread] Once for each lead, as soon as every controller understands it.
+void StepKeys::announce(const Cluster& cluster) {
+    constexpr std::uint32_t with_histories = 2;  // version of the state
+    if (announced_ || cluster.state_version() < with_histories) return;
+    announced_ = true;
     const auto complain = [this](const Result<Events>& result) {
         if (!result) log_(fmt::format("the beginning of this lead is not in the state: {}", result.error().text));
     };
@@ -72,11 +88,6 @@ void StepKeys::on_leadership(const Cluster& cluster, const Leadership& now) {
     const auto& known = cluster.history().step_keys;
     if (std::ranges::find(known, Text{key_->public_key()}) == known.end())
         engine_.propose(TrustStepKey{key_->public_key()}, complain);
-}
-
-void StepKeys::on_applied(const Cluster&, const Events&, const Changes&, const std::shared_ptr<const ReadModel>&,
-                          bool leads) {
-    if (leads) replace_if_old();
 }
 
 // [engine thread]

@@ -34,6 +34,7 @@ public:
     void on_leadership(const Cluster& cluster, const Leadership& now) override;
 
 private:
+    void announce(const Cluster& cluster);
     void replace_if_old();
     void replaced(const sign::SigningKey& fresh);
 
@@ -44,7 +45,7 @@ private:
     std::optional<sign::SigningKey> key_;
     std::chrono::system_clock::time_point made_{};
     std::chrono::seconds lifetime_{0};
-    bool replacing_{false};  // [engine thread]
+    bool leads_{false}, announced_{false}, replacing_{false};  // [engine thread]
 };
 
 }  // namespace spur::ctld

@@ -347,6 +347,14 @@ void Agent::take_welcome(const v1::Welcome& welcome) {
     beat();
 }
 
+void Agent::take_keys(const v1::StepKeys& keys) {
+    const auto& known = memory_->seen().history();
+    const auto& now = keys.now().history();
+    // The state was founded anew, and had no history yet when this node registered: once more, so that both compare.
+    if (!known.empty() && !now.empty() && now != known) return link_->close("the cluster's state was founded anew");
+    memory_->join(keys.now(), keys);
+}
+
 void Agent::beat() {
     loop_.cancel(heartbeat_timer_);
     heartbeat_timer_ = loop_.after(heartbeat_, [this] { beat(); });
@@ -404,7 +412,7 @@ void Agent::obey(const v1::ControllerMessage& message) {
         case Order::kPing:
             return beat();
         case Order::kKeys:
-            return memory_->trust(message.keys());
+            return take_keys(message.keys());
         case Order::kReconfigure:
             return take_policy(message.reconfigure().policy());
         default:

@@ -45,6 +45,7 @@ private:
     void note_progress(const v1::ControllerMessage& message);
     void obey(const v1::ControllerMessage& message);
     void take_policy(const v1::AgentPolicy& policy);
+    void take_keys(const v1::StepKeys& keys);
     void take_welcome(const v1::Welcome& welcome);
     void beat();
     void answer(std::uint64_t sequence, const Result<void>& result);

@@ -29,6 +29,7 @@ ClusterMemory::ClusterMemory(const std::string& state_dir) : file_{state_dir + "
 }
 
 void ClusterMemory::join(const v1::SeenHistory& now, const v1::StepKeys& keys) {
+    if (now.history().empty()) return trust(keys);  // a state without a history yet
     const bool is_same = now.history() == kept_.seen().history();
     const auto job = is_same ? kept_.seen().job_id() : 0;
     *kept_.mutable_seen() = now;

@@ -99,5 +99,16 @@ TEST_F(AgentHistory, WhoseSignaturesItTrustsIsRememberedOverARestart) {
     EXPECT_TRUE(wait_until([&] { return kept() == 2; })) << "srun can attach again before the controller is found";
 }
 
+TEST_F(AgentHistory, AnotherHistoryThatBeginsLateMakesItRegisterAgain) {
+    v1::ControllerMessage message;
+    message.mutable_keys()->add_keys("one");
+    message.mutable_keys()->mutable_now()->set_history("second");
+    controller.now.set_history("second");
+    controller.send(message);
+    const auto again = joined(2);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->seen().history(), "first") << "so that the controller can tell";
+}
+
 }  // namespace
 }  // namespace spur::test

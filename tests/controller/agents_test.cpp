@@ -27,6 +27,7 @@ protected:
         directory->add(uid, "user", {100, 200});
         rig.engine->observe(agents);
         rig.start();
+        if (!rig.propose(SetStateVersion{newest_state_version})) throw std::runtime_error{"the version stays"};
     }
     ~AgentsTest() override {
         users.stop();

@@ -37,6 +37,7 @@ struct Controller {
     ~Controller() { rig.engine->stop(); }
     Controller& start() {
         rig.start();
+        static_cast<void>(rig.propose(SetStateVersion{newest_state_version}));  // refused if it is in force already
         rig.settle();
         return *this;
     }
@@ -68,6 +69,17 @@ TEST_F(StepKeysTest, WhatAControllerSignsIsTrustedByItsStateAndOnlyThat) {
     credential.set_body("another");
     EXPECT_FALSE(is_trusted(controller.history(), credential));
     EXPECT_FALSE(is_trusted(controller.history(), Controller{{}}.sign("step")));
+}
+
+TEST_F(StepKeysTest, NothingIsProposedThatAControllerOfAnOlderReleaseCannotRead) {
+    Controller controller{directory};
+    controller.rig.start();
+    controller.rig.settle();
+    EXPECT_TRUE(controller.rig.log->entries().empty());
+    ASSERT_TRUE(controller.rig.propose(SetStateVersion{newest_state_version}));
+    controller.rig.settle();
+    EXPECT_EQ(controller.history().eras.size(), 1U);
+    EXPECT_TRUE(is_trusted(controller.history(), controller.sign("step")));
 }
 
 TEST_F(StepKeysTest, ARestartedControllerSignsWithTheSameKeyAndTheStateStillTrustsWhatWasSigned) {

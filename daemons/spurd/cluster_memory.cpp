@@ -15,17 +15,22 @@
 
 namespace spur::agent {
 
-ClusterMemory::ClusterMemory(const std::string& state_dir) : file_{state_dir + "/cluster"} {
+ClusterMemory::ClusterMemory(const std::string& state_dir)
+    : file_{state_dir + "/cluster"},
+      seen_file_{::open((file_ + ".seen").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)} {
     std::ifstream file{file_, std::ios::binary};
     const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
     if (!kept_.ParseFromString(bytes)) {
         log::warning("{} cannot be read; this agent begins as a new one", file_);
         kept_.Clear();
     }
-    if (!kept_.agent_id().empty()) return;
-    std::random_device dice;
-    kept_.set_agent_id(fmt::format("{:08x}{:08x}", dice(), dice()));
-    store();
+    if (kept_.agent_id().empty()) {
+        std::random_device dice;
+        kept_.set_agent_id(fmt::format("{:08x}{:08x}", dice(), dice()));
+        store();
+    } else {
+        load_seen();
+    }
 }
 
 void ClusterMemory::join(const v1::SeenHistory& now, const v1::StepKeys& keys) {
@@ -47,7 +52,34 @@ void ClusterMemory::see(std::uint64_t version, std::uint32_t job) {
     if (version <= seen.version() && job <= seen.job_id()) return;
     seen.set_version(std::max(version, seen.version()));
     seen.set_job_id(std::max(job, seen.job_id()));
-    store();
+    store_seen();
+}
+
+// Its length and the message, in one write: a process that is killed leaves the old or the new one.
+void ClusterMemory::store_seen() const {
+    const auto bytes = kept_.seen().SerializeAsString();
+    const auto length = static_cast<std::uint32_t>(bytes.size());
+    std::string record(sizeof length, '\0');
+    std::memcpy(record.data(), &length, sizeof length);
+    record += bytes;
+    if (::pwrite(seen_file_.get(), record.data(), record.size(), 0) != static_cast<ssize_t>(record.size()))
+        log::warning("cannot write {}.seen: {}", file_, std::strerror(errno));
+}
+
+void ClusterMemory::load_seen() {
+    std::string record(4096, '\0');
+    const auto got = ::pread(seen_file_.get(), record.data(), record.size(), 0);
+    std::uint32_t length{};
+    if (got < static_cast<ssize_t>(sizeof length)) return;
+    std::memcpy(&length, record.data(), sizeof length);
+    v1::SeenHistory seen;
+    if (length > static_cast<std::size_t>(got) - sizeof length ||
+        !seen.ParseFromString(record.substr(sizeof length, length)))
+        return;
+    auto& mine = *kept_.mutable_seen();
+    if (seen.history() != mine.history() || seen.era() != mine.era() || seen.mark() != mine.mark()) return;
+    mine.set_version(std::max(mine.version(), seen.version()));
+    mine.set_job_id(std::max(mine.job_id(), seen.job_id()));
 }
 
 // Whole or not at all, against a death of this process; not synced, like all that spurd keeps.

@@ -1,9 +1,11 @@
 // What an agent remembers of its cluster while it is not running: which agent it is, how much of the controller's state
-// it has seen, and whose signatures it trusts. One small file; without it the agent begins as a new one.
+// it has seen, and whose signatures it trusts. Without its file the agent begins as a new one. How much it has seen
+// changes with every job, so that has a second file, written in place.
 #pragma once
 
 #include <string>
 
+#include "daemons/common/wire/socket.hpp"
 #include "spur/v1/controller.pb.h"
 
 namespace spur::agent {
@@ -23,9 +25,12 @@ public:
     void see(std::uint64_t version, std::uint32_t job);
 
 private:
+    void load_seen();
     void store() const;
+    void store_seen() const;
 
     std::string file_;
+    wire::Fd seen_file_;
     v1::AgentMemory kept_;
 };
 

@@ -118,6 +118,7 @@ TEST(T52Config, WhatProtectsTheClusterIsOnUnlessSomebodySaysOtherwise) {
     EXPECT_EQ(said.private_data, private_data::jobs | private_data::usage);
     EXPECT_EQ(config_of("[auth]\nprivate_data = \"all\"").cluster.policies.private_data, 0xffU);
     EXPECT_FALSE(parse_config("[auth]\nprivate_data = \"job\"", "spur.conf"));
+    EXPECT_FALSE(parse_config("[auth]\nprivate_data = \"events\"", "spur.conf")) << "nothing lists events";
 }
 
 TEST(T52Config, ASchedulerNamedInEitherPlaceIsTheSame) {

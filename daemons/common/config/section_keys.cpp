@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "core/lexical.hpp"
 #include "core/suggest.hpp"
@@ -86,8 +87,29 @@ void read_exit_codes(const Reading& in, std::vector<std::uint32_t>& out) {
     out = std::move(read);
 }
 
+using FlagWord = std::pair<std::string_view, std::uint32_t>;
+
+// A list of words, each of which stands for bits.
+void read_flags(const Reading& in, std::uint32_t& out, std::span<const FlagWord> flags) {
+    std::vector<std::string> words;
+    in.words(words);
+    std::uint32_t read = 0;
+    for (const auto& word : words) {
+        const auto found =
+            std::ranges::find_if(flags, [&](const auto& flag) { return equal_nocase(flag.first, word); });
+        if (found == flags.end()) {
+            std::string known;
+            for (const auto& flag : flags)
+                known.append(known.empty() ? "" : &flag == &flags.back() ? " and " : ", ").append(flag.first);
+            return in.refuse("knows {}, not {}", known, spur::quoted(word));
+        }
+        read |= found->second;
+    }
+    out = read;
+}
+
 void read_enforce(const Reading& in, std::uint32_t& out) {
-    constexpr std::array<std::pair<std::string_view, std::uint32_t>, 7> flags{{
+    constexpr std::array<FlagWord, 7> flags{{
         {"associations", enforce_flag::associations},
         {"limits", enforce_flag::associations | enforce_flag::limits},
         {"qos", enforce_flag::associations | enforce_flag::qos},
@@ -97,23 +119,13 @@ void read_enforce(const Reading& in, std::uint32_t& out) {
                     enforce_flag::wckeys},
         {"none", 0},
     }};
-    std::vector<std::string> words;
-    in.words(words);
-    std::uint32_t read = 0;
-    for (const auto& word : words) {
-        const auto* const found =
-            std::ranges::find_if(flags, [&](const auto& flag) { return equal_nocase(flag.first, word); });
-        if (found == flags.end())
-            return in.refuse("knows associations, limits, qos, safe, wckeys, all and none, not {}", spur::quoted(word));
-        read |= found->second;
-    }
-    out = read;
+    read_flags(in, out, flags);
 }
 
+// There is no listing of events yet, so the word is refused rather than taken and without effect; "all" includes it.
 void read_private_data(const Reading& in, std::uint32_t& out) {
-    constexpr std::array<std::pair<std::string_view, std::uint32_t>, 10> flags{{
+    constexpr std::array<FlagWord, 9> flags{{
         {"accounts", private_data::accounts},
-        {"events", private_data::events},
         {"jobs", private_data::jobs},
         {"nodes", private_data::nodes},
         {"partitions", private_data::partitions},
@@ -123,19 +135,7 @@ void read_private_data(const Reading& in, std::uint32_t& out) {
         {"all", 0xff},
         {"none", 0},
     }};
-    std::vector<std::string> words;
-    in.words(words);
-    std::uint32_t read = 0;
-    for (const auto& word : words) {
-        const auto* const found =
-            std::ranges::find_if(flags, [&](const auto& flag) { return equal_nocase(flag.first, word); });
-        if (found == flags.end())
-            return in.refuse(
-                "knows accounts, events, jobs, nodes, partitions, reservations, usage, users, all and none, not {}",
-                spur::quoted(word));
-        read |= found->second;
-    }
-    out = read;
+    read_flags(in, out, flags);
 }
 
 // A shorthand for an option of whichever auth plugin is chosen; put in place once the choice is known.
@@ -304,7 +304,7 @@ constexpr std::array auth_keys{
     K{"operators", "list of users", "[]", "who may change jobs and nodes of others",
       [](In in, To to) { in.words(to.config.auth.operators); }},
     K{"private_data", "list of words", "[]",
-      "PrivateData: what users see only of their own: accounts, events, jobs, nodes, partitions, reservations, usage, "
+      "PrivateData: what users see only of their own: accounts, jobs, nodes, partitions, reservations, usage, "
       "users, or all",
       [](In in, To to) { read_private_data(in, to.config.cluster.policies.private_data); }},
 };

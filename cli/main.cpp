@@ -1,7 +1,7 @@
 // spur - one binary for all commands: by the name it is called (sbatch, squeue, ...) or by its first word (spur queue).
 #include "cli/common/output.hpp"
 #include "cli/verbs.hpp"
-#include "core/suggest.hpp"
+#include "core/text/suggest.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // Finding the cluster.
 #include "cli/common/cluster.hpp"
 
-#include "core/hostlist.hpp"
-#include "core/lexical.hpp"
+#include "core/text/hostlist.hpp"
+#include "core/text/lexical.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

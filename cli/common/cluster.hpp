@@ -2,7 +2,7 @@
 // of lines are picked out of spur.conf, the full reading (and its errors) is the daemons' work.
 #pragma once
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "daemons/common/wire/endpoint.hpp"
 #include "daemons/common/wire/tls.hpp"
 

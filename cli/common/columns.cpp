@@ -1,6 +1,6 @@
 #include "cli/common/columns.hpp"
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 #include <cstdlib>
 

@@ -2,7 +2,7 @@
 // negative, too long cells cut with a plus sign; or with bars between them for scripts.
 #pragma once
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 
 #include <string>
 #include <string_view>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/common/cluster.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "daemons/common/wire/auth.hpp"
 
 #include <memory>

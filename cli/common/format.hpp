@@ -2,7 +2,7 @@
 // against it and lays the cells out as Slurm does, down to what it cuts and what it leaves whole.
 #pragma once
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -36,8 +36,8 @@ struct Layout {
     std::string suffix;
 };
 
-// What happens to a cell that is too wide. Right-justified node lists are never cut, nor are right-justified times, whose
-// header is; the star of a default partition survives.
+// What happens to a cell that is too wide. Right-justified node lists are never cut, nor are right-justified times,
+// whose header is; the star of a default partition survives.
 enum class Cut { always, unless_right, value_unless_right, keep_star };
 
 void put_cell(std::string& line, const Value& value, const Layout& layout, Cut cut);

@@ -2,10 +2,10 @@
 #include "cli/common/job_text.hpp"
 
 #include "cli/common/users.hpp"
-#include "core/gres.hpp"
-#include "core/hostlist.hpp"
-#include "core/lexical.hpp"
-#include "core/timefmt.hpp"
+#include "core/model/gres.hpp"
+#include "core/text/hostlist.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/timefmt.hpp"
 
 #include <fmt/format.h>
 

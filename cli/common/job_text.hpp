@@ -1,8 +1,8 @@
 // What several commands say about a job: its id as users know it, its state, how long it has run, its command.
 #pragma once
 
-#include "core/array_spec.hpp"
-#include "core/job.hpp"
+#include "core/model/array_spec.hpp"
+#include "core/model/job.hpp"
 #include "spur/v1/job.pb.h"
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // What several commands say about a node.
 #include "cli/common/node_text.hpp"
 
-#include "core/array_spec.hpp"
-#include "core/hostlist.hpp"
-#include "core/lexical.hpp"
+#include "core/model/array_spec.hpp"
+#include "core/text/hostlist.hpp"
+#include "core/text/lexical.hpp"
 
 #include <fmt/format.h>
 

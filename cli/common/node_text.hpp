@@ -1,7 +1,7 @@
 // What several commands say about a node: its state in Slurm's three spellings, its gres, its load.
 #pragma once
 
-#include "core/node.hpp"
+#include "core/model/node.hpp"
 #include "spur/v1/cluster.pb.h"
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/common/console.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 
 #include <cstdlib>
 #include <expected>

@@ -2,7 +2,7 @@
 #include "cli/common/session.hpp"
 
 #include "cli/common/credentials.hpp"
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 namespace spur::cli {
 namespace {

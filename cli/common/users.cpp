@@ -1,7 +1,7 @@
 // Users and groups by name and number.
 #include "cli/common/users.hpp"
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 #include <fmt/format.h>
 #include <grp.h>

@@ -1,7 +1,7 @@
 // Users and groups by name and number. Listings ask for the same few again and again, so answers are kept.
 #pragma once
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -3,7 +3,7 @@
 
 #include "cli/common/console.hpp"
 #include "cli/common/invocation.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "daemons/common/host/module_info.hpp"
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 // spur plugin new: copies a template and fills in its names.
 #include "cli/common/output.hpp"
 #include "cli/plugin/commands.hpp"
-#include "core/suggest.hpp"
+#include "core/text/suggest.hpp"
 #include "daemons/common/host/search.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "cli/common/options.hpp"
 #include "cli/common/output.hpp"
 #include "cli/plugin/commands.hpp"
-#include "core/suggest.hpp"
+#include "core/text/suggest.hpp"
 #include "daemons/common/host/search.hpp"
 
 #include <algorithm>

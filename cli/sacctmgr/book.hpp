@@ -1,7 +1,7 @@
 // The accounts as the controller has them, and the changes the user asks for: collected, shown, confirmed, then sent.
 #pragma once
 
-#include "core/association.hpp"
+#include "core/model/association.hpp"
 #include "spur/v1/accounts.pb.h"
 
 #include <string>

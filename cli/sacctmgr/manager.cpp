@@ -1,7 +1,7 @@
 #include "cli/sacctmgr/manager.hpp"
 
 #include "cli/common/output.hpp"
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 #include <poll.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // sacctmgr modify: what is set on accounts, users, QOS and the cluster.
 #include "cli/sacctmgr/manager.hpp"
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 #include <fmt/format.h>
 

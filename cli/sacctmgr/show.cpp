@@ -1,8 +1,8 @@
 // sacctmgr show: listings, column by column as Slurm has them.
 #include "cli/sacctmgr/manager.hpp"
 
-#include "core/lexical.hpp"
-#include "core/timefmt.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/timefmt.hpp"
 
 #include <fmt/format.h>
 

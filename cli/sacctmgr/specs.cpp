@@ -1,8 +1,8 @@
 #include "cli/sacctmgr/specs.hpp"
 
-#include "core/lexical.hpp"
-#include "core/quantity.hpp"
-#include "core/timefmt.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/quantity.hpp"
+#include "core/text/timefmt.hpp"
 
 #include <fmt/format.h>
 

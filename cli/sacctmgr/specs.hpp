@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/sacctmgr/book.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 
 #include <expected>
 #include <functional>

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "cli/sacctmgr/specs.hpp"
-#include "core/lexical.hpp"
-#include "core/timefmt.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/timefmt.hpp"
 
 namespace spur::cli::sacctmgr {
 

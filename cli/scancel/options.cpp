@@ -1,10 +1,10 @@
 // scancel's options.
 #include "cli/common/users.hpp"
 #include "cli/scancel/scancel.hpp"
-#include "core/array_spec.hpp"
-#include "core/job.hpp"
-#include "core/lexical.hpp"
-#include "core/signal.hpp"
+#include "core/model/array_spec.hpp"
+#include "core/model/job.hpp"
+#include "core/slurm/signal.hpp"
+#include "core/text/lexical.hpp"
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
 
 #include "cli/common/job_text.hpp"
 #include "cli/common/session.hpp"
-#include "core/array_spec.hpp"
+#include "core/model/array_spec.hpp"
 
 #include <cstdio>
 

@@ -4,8 +4,8 @@
 #include "cli/scontrol/control.hpp"
 #include "cli/scontrol/update.hpp"
 #include "cli/submit/allocation.hpp"
-#include "core/lexical.hpp"
-#include "core/timefmt.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/timefmt.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #include "cli/common/options.hpp"
 #include "cli/common/output.hpp"
 #include "cli/scontrol/control.hpp"
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 #include <unistd.h>
 

@@ -4,8 +4,8 @@
 #include "cli/common/job_text.hpp"
 #include "cli/common/output.hpp"
 #include "cli/scontrol/control.hpp"
-#include "core/hostlist.hpp"
-#include "core/lexical.hpp"
+#include "core/text/hostlist.hpp"
+#include "core/text/lexical.hpp"
 
 #include <unistd.h>
 

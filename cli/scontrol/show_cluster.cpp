@@ -2,8 +2,8 @@
 #include "cli/common/job_text.hpp"
 #include "cli/common/node_text.hpp"
 #include "cli/scontrol/show.hpp"
-#include "core/quantity.hpp"
-#include "core/timefmt.hpp"
+#include "core/text/quantity.hpp"
+#include "core/text/timefmt.hpp"
 
 namespace spur::cli::scontrol {
 namespace {

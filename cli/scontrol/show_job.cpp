@@ -2,12 +2,12 @@
 #include "cli/common/job_text.hpp"
 #include "cli/common/users.hpp"
 #include "cli/scontrol/show.hpp"
-#include "core/array_spec.hpp"
-#include "core/hostlist.hpp"
-#include "core/lexical.hpp"
-#include "core/quantity.hpp"
-#include "core/signal.hpp"
-#include "core/timefmt.hpp"
+#include "core/model/array_spec.hpp"
+#include "core/slurm/signal.hpp"
+#include "core/text/hostlist.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/quantity.hpp"
+#include "core/text/timefmt.hpp"
 
 #include <algorithm>
 #include <map>

@@ -2,10 +2,10 @@
 #include "cli/scontrol/update.hpp"
 
 #include "cli/submit/setters.hpp"
-#include "core/array_spec.hpp"
-#include "core/lexical.hpp"
-#include "core/reservation.hpp"
-#include "core/timefmt.hpp"
+#include "core/model/array_spec.hpp"
+#include "core/model/reservation.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/timefmt.hpp"
 
 #include <optional>
 
@@ -232,7 +232,8 @@ Result<Request> read_words(std::span<const std::string> words) {
                 request.name = setting->value;
             else if (i + 1 < words.size() && words[i + 1].find('=') == std::string::npos)
                 request.name = words[++i];
-        } else if (setting && request.entity == Entity::reservation && entity == request.entity && request.name.empty()) {
+        } else if (setting && request.entity == Entity::reservation && entity == request.entity &&
+                   request.name.empty()) {
             request.name = setting->value;  // create reservation reservationname=x
         } else if (setting) {
             // A job's name may be changed by the very word that names jobs.

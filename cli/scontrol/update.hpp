@@ -1,7 +1,7 @@
 // scontrol update, create and delete: what the user typed, as requests. No I/O.
 #pragma once
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "spur/v1/controller.pb.h"
 
 #include <span>

@@ -9,8 +9,8 @@
 #include "cli/common/invocation.hpp"
 #include "cli/sim/simulation.hpp"
 #include "cli/sim/synth.hpp"
-#include "core/config.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
+#include "core/model/config.hpp"
 
 namespace spur::cli::sim {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/gres.hpp"
+#include "core/model/gres.hpp"
 
 namespace spur::cli::sim {
 

@@ -6,7 +6,7 @@
 
 #include "cli/sim/outcome.hpp"
 #include "cli/sim/trace.hpp"
-#include "core/node.hpp"
+#include "core/model/node.hpp"
 
 namespace spur::cli::sim {
 

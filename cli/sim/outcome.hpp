@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/ids.hpp"
-#include "core/job.hpp"
+#include "core/base/ids.hpp"
+#include "core/model/job.hpp"
 
 namespace spur::cli::sim {
 

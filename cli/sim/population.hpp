@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/sim/trace.hpp"
-#include "core/command.hpp"
+#include "core/machine/command.hpp"
 
 namespace spur::cli::sim {
 

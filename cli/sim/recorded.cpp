@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/job.hpp"
+#include "core/model/job.hpp"
 
 namespace spur::cli::sim {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 namespace spur::cli::sim {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "cli/sim/trace.hpp"
-#include "core/job_spec.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
+#include "core/model/job_spec.hpp"
 
 namespace spur::cli::sim {
 

@@ -8,7 +8,7 @@
 #include "cli/common/options.hpp"
 #include "cli/common/output.hpp"
 #include "cli/sim/commands.hpp"
-#include "core/timefmt.hpp"
+#include "core/text/timefmt.hpp"
 
 namespace spur::cli {
 namespace {
@@ -40,7 +40,8 @@ Result<void> read_pair(std::vector<std::pair<std::string, std::string>>& out, co
 Result<void> read_seconds(std::int64_t& out, const char* text, const char* what) {
     const auto seconds = parse_duration_s(text);
     if (!seconds || *seconds < 1)
-        return fail(ErrorCode::invalid, "{} is \"{}\"; it must be a time such as 30 (minutes), 1:00:00 or 2-0", what, text);
+        return fail(ErrorCode::invalid, "{} is \"{}\"; it must be a time such as 30 (minutes), 1:00:00 or 2-0", what,
+                    text);
     out = *seconds;
     return {};
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cli/sim/virtual_cluster.hpp"
-#include "core/hostlist.hpp"
+#include "core/text/hostlist.hpp"
 
 namespace spur::cli::sim {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "cli/sim/outcome.hpp"
 #include "cli/sim/trace.hpp"
-#include "core/config.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
+#include "core/model/config.hpp"
 
 namespace spur::cli::sim {
 

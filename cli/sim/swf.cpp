@@ -7,7 +7,7 @@
 #include <map>
 
 #include "cli/sim/trace.hpp"
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 namespace spur::cli::sim {
 namespace {

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 namespace spur::cli::sim {
 

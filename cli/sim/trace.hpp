@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/ids.hpp"
-#include "core/result.hpp"
+#include "core/base/ids.hpp"
+#include "core/base/result.hpp"
 
 namespace spur::cli::sim {
 

@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "cli/sim/trace.hpp"
-#include "core/lexical.hpp"
-#include "core/suggest.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/suggest.hpp"
 
 namespace spur::cli::sim {
 namespace {

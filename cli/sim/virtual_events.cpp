@@ -3,7 +3,7 @@
 
 #include "cli/sim/request.hpp"
 #include "cli/sim/virtual_cluster.hpp"
-#include "core/validate.hpp"
+#include "core/machine/validate.hpp"
 
 namespace spur::cli::sim {
 

@@ -3,9 +3,9 @@
 #include "cli/common/node_text.hpp"
 #include "cli/common/users.hpp"
 #include "cli/sinfo/rows.hpp"
-#include "core/hostlist.hpp"
-#include "core/lexical.hpp"
-#include "core/timefmt.hpp"
+#include "core/text/hostlist.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/timefmt.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include "cli/common/json_meta.hpp"
 #include "cli/common/node_text.hpp"
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 namespace spur::cli::sinfo {
 namespace {

@@ -5,8 +5,8 @@
 #include "cli/common/node_text.hpp"
 #include "cli/common/output.hpp"
 #include "cli/sinfo/rows.hpp"
-#include "core/lexical.hpp"
-#include "core/timefmt.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/timefmt.hpp"
 
 #include <fmt/format.h>
 

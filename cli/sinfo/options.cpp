@@ -2,7 +2,7 @@
 #include "cli/sinfo/options.hpp"
 
 #include "cli/common/node_text.hpp"
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 #include <algorithm>
 

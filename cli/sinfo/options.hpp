@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/common/options.hpp"
-#include "core/hostlist.hpp"
+#include "core/text/hostlist.hpp"
 #include "spur/v1/cluster.pb.h"
 
 #include <optional>

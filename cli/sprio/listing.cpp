@@ -2,7 +2,7 @@
 #include "cli/sprio/listing.hpp"
 
 #include "cli/common/format.hpp"
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // sprio's options.
 #include "cli/common/users.hpp"
 #include "cli/sprio/listing.hpp"
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 namespace spur::cli::sprio {
 namespace {

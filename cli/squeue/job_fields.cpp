@@ -1,9 +1,9 @@
 // squeue's columns for jobs: letter, long name, header, what it shows.
 #include "cli/common/job_text.hpp"
 #include "cli/squeue/rows.hpp"
-#include "core/quantity.hpp"
-#include "core/signal.hpp"
-#include "core/timefmt.hpp"
+#include "core/slurm/signal.hpp"
+#include "core/text/quantity.hpp"
+#include "core/text/timefmt.hpp"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 
 #include "cli/common/job_text.hpp"
 #include "cli/common/json_meta.hpp"
-#include "core/gres.hpp"
-#include "core/lexical.hpp"
+#include "core/model/gres.hpp"
+#include "core/text/lexical.hpp"
 
 namespace spur::cli::squeue {
 namespace {

@@ -4,7 +4,7 @@
 #include "cli/common/job_text.hpp"
 #include "cli/common/output.hpp"
 #include "cli/squeue/rows.hpp"
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 namespace spur::cli::squeue {
 namespace {

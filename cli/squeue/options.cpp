@@ -2,7 +2,7 @@
 #include "cli/squeue/options.hpp"
 
 #include "cli/common/users.hpp"
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 #include <unistd.h>
 

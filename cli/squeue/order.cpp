@@ -2,7 +2,7 @@
 #include "cli/common/job_text.hpp"
 #include "cli/squeue/query.hpp"
 #include "cli/squeue/rows.hpp"
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 #include <algorithm>
 #include <compare>

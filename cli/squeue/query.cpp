@@ -2,7 +2,7 @@
 #include "cli/squeue/query.hpp"
 
 #include "cli/common/job_text.hpp"
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 #include <fmt/ranges.h>
 

@@ -1,9 +1,9 @@
 // Which jobs and steps squeue shows, and in what order.
 #pragma once
 
-#include "core/array_spec.hpp"
-#include "core/hostlist.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
+#include "core/model/array_spec.hpp"
+#include "core/text/hostlist.hpp"
 #include "spur/v1/controller.pb.h"
 
 #include <optional>

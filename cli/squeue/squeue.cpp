@@ -5,7 +5,7 @@
 #include "cli/common/session.hpp"
 #include "cli/squeue/json.hpp"
 #include "cli/squeue/listing.hpp"
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 #include <unistd.h>
 

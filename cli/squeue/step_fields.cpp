@@ -2,8 +2,8 @@
 #include "cli/common/job_text.hpp"
 #include "cli/common/users.hpp"
 #include "cli/squeue/rows.hpp"
-#include "core/array_spec.hpp"
-#include "core/timefmt.hpp"
+#include "core/model/array_spec.hpp"
+#include "core/text/timefmt.hpp"
 
 #include <fmt/format.h>
 

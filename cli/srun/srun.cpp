@@ -10,9 +10,9 @@
 #include "cli/submit/allocation.hpp"
 #include "cli/submit/common.hpp"
 #include "cli/submit/request.hpp"
-#include "core/array_spec.hpp"
-#include "core/gres.hpp"
-#include "core/lexical.hpp"
+#include "core/model/array_spec.hpp"
+#include "core/model/gres.hpp"
+#include "core/text/lexical.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -2,9 +2,9 @@
 #include "cli/srun/step_request.hpp"
 
 #include "cli/common/job_text.hpp"
-#include "core/array_spec.hpp"
-#include "core/lexical.hpp"
-#include "core/pattern.hpp"
+#include "core/model/array_spec.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/pattern.hpp"
 
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 // The tasks of a step, and what srun says about them.
 #include "cli/srun/task_book.hpp"
 
-#include "core/array_spec.hpp"
-#include "core/hostlist.hpp"
+#include "core/model/array_spec.hpp"
+#include "core/text/hostlist.hpp"
 
 #include <fmt/format.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cli/srun/step_request.hpp"
-#include "core/pattern.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
+#include "core/text/pattern.hpp"
 
 #include <map>
 #include <string>

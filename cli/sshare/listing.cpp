@@ -1,8 +1,8 @@
 // sshare's columns, and the tree in the order Slurm prints it: an account's users by name, then its accounts by name.
 #include "cli/sshare/listing.hpp"
 
-#include "core/gres.hpp"
-#include "core/lexical.hpp"
+#include "core/model/gres.hpp"
+#include "core/text/lexical.hpp"
 
 #include <fmt/format.h>
 

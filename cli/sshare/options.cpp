@@ -1,6 +1,6 @@
 // sshare's options.
 #include "cli/sshare/listing.hpp"
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 namespace spur::cli::sshare {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "cli/common/job_text.hpp"
 #include "cli/submit/common.hpp"
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 #include <signal.h>
 #include <unistd.h>

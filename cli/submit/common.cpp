@@ -3,7 +3,7 @@
 
 #include "cli/common/job_text.hpp"
 #include "cli/common/output.hpp"
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 #include <sys/random.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // Reading the options of sbatch, srun and salloc from words and from the environment.
 #include "cli/submit/options.hpp"
 
-#include "core/gres.hpp"
-#include "core/lexical.hpp"
+#include "core/model/gres.hpp"
+#include "core/text/lexical.hpp"
 
 #include <algorithm>
 #include <cstdlib>

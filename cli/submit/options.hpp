@@ -3,7 +3,7 @@
 
 #include "cli/common/console.hpp"
 #include "cli/common/options.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "spur/v1/job.pb.h"
 
 #include <array>

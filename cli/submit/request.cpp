@@ -1,8 +1,8 @@
 // From options to requests.
 #include "cli/submit/request.hpp"
 
-#include "core/lexical.hpp"
-#include "core/script.hpp"
+#include "core/slurm/script.hpp"
+#include "core/text/lexical.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -7,7 +7,7 @@
 #include "cli/submit/common.hpp"
 #include "cli/submit/request.hpp"
 #include "cli/submit/script_file.hpp"
-#include "core/timefmt.hpp"
+#include "core/text/timefmt.hpp"
 
 #include <algorithm>
 #include <csignal>

@@ -1,8 +1,8 @@
 // The batch script: where it is found and read from.
 #include "cli/submit/script_file.hpp"
 
-#include "core/lexical.hpp"
-#include "core/script.hpp"
+#include "core/slurm/script.hpp"
+#include "core/text/lexical.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

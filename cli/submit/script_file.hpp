@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/submit/options.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 
 #include <string>
 #include <vector>

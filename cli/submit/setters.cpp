@@ -2,12 +2,12 @@
 #include "cli/submit/setters.hpp"
 
 #include "cli/common/users.hpp"
-#include "core/gres.hpp"
-#include "core/hostlist.hpp"
-#include "core/lexical.hpp"
-#include "core/quantity.hpp"
-#include "core/signal.hpp"
-#include "core/timefmt.hpp"
+#include "core/model/gres.hpp"
+#include "core/slurm/signal.hpp"
+#include "core/text/hostlist.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/quantity.hpp"
+#include "core/text/timefmt.hpp"
 
 #include <cerrno>
 #include <cstdio>

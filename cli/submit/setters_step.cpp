@@ -1,8 +1,8 @@
 // Options about tasks: how they are laid out, bound, limited and ended.
 #include "cli/submit/setters.hpp"
 
-#include "core/lexical.hpp"
-#include "core/signal.hpp"
+#include "core/slurm/signal.hpp"
+#include "core/text/lexical.hpp"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 #include "cli/submit/options.hpp"
 #include "cli/submit/setters.hpp"
 
-#include "core/lexical.hpp"
-#include "core/quantity.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/quantity.hpp"
 
 namespace spur::cli::submit {
 namespace {

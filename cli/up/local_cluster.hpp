@@ -1,7 +1,7 @@
 // The daemons of a cluster that one user runs on one machine: where they keep things, how they are started and stopped.
 #pragma once
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 
 #include <sys/types.h>
 

@@ -4,7 +4,7 @@
 #include "cli/common/node_text.hpp"
 #include "cli/common/session.hpp"
 #include "cli/up/local_cluster.hpp"
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 #include <getopt.h>
 #include <signal.h>

@@ -1,9 +1,9 @@
 #include "cli/why/sentences.hpp"
 
 #include "cli/common/job_text.hpp"
-#include "core/hostlist.hpp"
-#include "core/quantity.hpp"
-#include "core/timefmt.hpp"
+#include "core/text/hostlist.hpp"
+#include "core/text/quantity.hpp"
+#include "core/text/timefmt.hpp"
 
 #include <fmt/format.h>
 
@@ -174,7 +174,8 @@ private:
         else if (word == "PartitionDown" || word == "PartitionInactive")
             say("The partition starts no jobs until an operator opens it again.");
         else if (word == "BadConstraints" && !missing_nodes().empty())
-            say("It requires {}, which the configuration no longer has; it waits until that is back, or until `scontrol "
+            say("It requires {}, which the configuration no longer has; it waits until that is back, or until "
+                "`scontrol "
                 "update jobid={} reqnodelist=...` names other nodes.",
                 missing_nodes(), id());
         else if (word == "BadConstraints")

@@ -3,7 +3,7 @@
 #include "cli/common/output.hpp"
 #include "cli/common/session.hpp"
 #include "cli/why/sentences.hpp"
-#include "core/array_spec.hpp"
+#include "core/model/array_spec.hpp"
 
 #include <string_view>
 

@@ -2,8 +2,8 @@
 // accounts.
 #pragma once
 
-#include "core/command.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
+#include "core/machine/command.hpp"
 #include "daemons/common/planning/read_model.hpp"
 
 namespace spur::ctld {

@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/config.hpp"
+#include "core/model/config.hpp"
 #include "daemons/common/wire/server.hpp"
 #include "daemons/spurctld/engine.hpp"
 #include "daemons/spurctld/users.hpp"

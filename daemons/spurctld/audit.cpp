@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/quote.hpp"
+#include "core/text/quote.hpp"
 
 namespace spur::ctld {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/command.hpp"
-#include "core/config.hpp"
+#include "core/machine/command.hpp"
+#include "core/model/config.hpp"
 #include "daemons/common/planning/read_model.hpp"
 #include "daemons/common/wire/auth.hpp"
 #include "daemons/spurctld/users.hpp"

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "core/ids.hpp"
+#include "core/base/ids.hpp"
 
 namespace spur::ctld {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/timefmt.hpp"
+#include "core/text/timefmt.hpp"
 #include "daemons/spurctld/version.hpp"
 
 namespace spur::ctld {
@@ -40,11 +40,14 @@ private:
 };
 
 std::string private_data_words(std::uint32_t flags) {
-    constexpr std::pair<std::uint32_t, const char*> words[] = {
-        {private_data::accounts, "accounts"},     {private_data::events, "events"},
-        {private_data::jobs, "jobs"},             {private_data::nodes, "nodes"},
-        {private_data::partitions, "partitions"}, {private_data::reservations, "reservations"},
-        {private_data::usage, "usage"},           {private_data::users, "users"}};
+    constexpr std::pair<std::uint32_t, const char*> words[] = {{private_data::accounts, "accounts"},
+                                                               {private_data::events, "events"},
+                                                               {private_data::jobs, "jobs"},
+                                                               {private_data::nodes, "nodes"},
+                                                               {private_data::partitions, "partitions"},
+                                                               {private_data::reservations, "reservations"},
+                                                               {private_data::usage, "usage"},
+                                                               {private_data::users, "users"}};
     std::vector<std::string> set;
     for (const auto& [flag, word] : words)
         if (flags & flag) set.emplace_back(word);

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/config.hpp"
+#include "core/model/config.hpp"
 #include "daemons/common/host/host.hpp"
 
 namespace spur::ctld {

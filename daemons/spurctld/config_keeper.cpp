@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/config_fields.hpp"
-#include "core/sha256.hpp"
+#include "core/base/sha256.hpp"
+#include "core/store/config_fields.hpp"
 
 namespace spur::ctld {
 

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <string>
 
-#include "core/config.hpp"
+#include "core/model/config.hpp"
 #include "daemons/spurctld/engine.hpp"
 
 namespace spur::ctld {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config.hpp"
+#include "core/model/config.hpp"
 #include "daemons/common/planning/read_model.hpp"
 
 namespace spur::ctld {

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <future>
 
-#include "core/lexical.hpp"
-#include "core/validate.hpp"
+#include "core/machine/validate.hpp"
+#include "core/text/lexical.hpp"
 #include "daemons/common/auth/plugin_auth.hpp"
 #include "daemons/common/config/config.hpp"
 #include "daemons/common/log/batch.hpp"

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "core/config.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
+#include "core/model/config.hpp"
 #include "daemons/common/host/host.hpp"
 #include "daemons/common/wire/client.hpp"
 #include "daemons/spurctld/agents.hpp"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "core/hostlist.hpp"
-#include "core/pattern.hpp"
-#include "core/validate.hpp"
+#include "core/machine/validate.hpp"
+#include "core/text/hostlist.hpp"
+#include "core/text/pattern.hpp"
 #include "daemons/common/planning/tres.hpp"
 #include "daemons/common/wire/endpoint.hpp"
 #include "daemons/spurctld/users.hpp"

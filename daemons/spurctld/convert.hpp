@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "core/job_spec.hpp"
-#include "core/result.hpp"
-#include "core/step.hpp"
+#include "core/base/result.hpp"
+#include "core/model/job_spec.hpp"
+#include "core/model/step.hpp"
 #include "daemons/common/planning/read_model.hpp"
 #include "daemons/spurctld/users.hpp"
 #include "spur/v1/controller.pb.h"

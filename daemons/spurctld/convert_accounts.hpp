@@ -2,9 +2,9 @@
 // anything.
 #pragma once
 
-#include "core/association.hpp"
-#include "core/command.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
+#include "core/machine/command.hpp"
+#include "core/model/association.hpp"
 #include "spur/v1/accounts.pb.h"
 
 namespace spur::ctld {

@@ -1,36 +1,40 @@
 #include <string_view>
 
-#include "core/quote.hpp"
-#include "core/request_limits.hpp"
+#include "core/machine/request_limits.hpp"
+#include "core/text/quote.hpp"
 #include "daemons/spurctld/convert.hpp"
 
 // Each field once, for both directions.
-#define SPUR_SPEC_TEXTS(X)                                                                                            \
-    X(name)                                                                                                           \
-    X(script) X(work_dir) X(std_in) X(std_out) X(std_err) X(account) X(qos) X(reservation) X(features) X(prefer)      \
-        X(node_list) X(exclude_nodes) X(licenses) X(wckey) X(comment) X(admin_comment) X(alloc_node) X(gres_per_node) \
-            X(gres_per_job) X(gres_per_task) X(gres_per_socket) X(tres_per_task) X(distribution) X(hint) X(cpu_bind)  \
-                X(gpu_bind) X(mem_bind) X(dependency) X(array) X(mail_user) X(signal) X(mcs_label) X(burst_buffer)    \
-                    X(profile) X(container) X(extra) X(network) X(submit_line) X(std_out_mode) X(command)     \
+#define SPUR_SPEC_TEXTS(X)                                                                                           \
+    X(name)                                                                                                          \
+    X(script)                                                                                                        \
+    X(work_dir) X(std_in) X(std_out) X(std_err) X(account) X(qos) X(reservation) X(features) X(prefer) X(node_list)  \
+        X(exclude_nodes) X(licenses) X(wckey) X(comment) X(admin_comment) X(alloc_node) X(gres_per_node)             \
+            X(gres_per_job) X(gres_per_task) X(gres_per_socket) X(tres_per_task) X(distribution) X(hint) X(cpu_bind) \
+                X(gpu_bind) X(mem_bind) X(dependency) X(array) X(mail_user) X(signal) X(mcs_label) X(burst_buffer)   \
+                    X(profile) X(container) X(extra) X(network) X(submit_line) X(std_out_mode) X(command)            \
                         X(gres_flags)
 
-#define SPUR_SPEC_OPTIONALS(X)                                                                                         \
-    X(open_mode_append)                                                                                                \
-    X(min_nodes) X(max_nodes) X(tasks) X(cpus_per_task) X(tasks_per_node) X(tasks_per_socket) X(tasks_per_core)        \
-        X(tasks_per_gpu) X(min_cpus_per_node) X(mem_per_node_mib) X(mem_per_cpu_mib) X(mem_per_gpu_mib) X(min_tmp_mib) \
-            X(cpus_per_gpu) X(sockets_per_node) X(cores_per_socket) X(threads_per_core) X(oversubscribe) X(overcommit) \
-                X(contiguous) X(spread) X(use_min_nodes) X(core_spec) X(switches) X(switches_wait_s) X(time_limit_min) \
-                    X(time_min_min) X(begin) X(deadline) X(kill_on_invalid_dependency) X(priority) X(nice) X(hold)     \
-                        X(requeue) X(reboot) X(immediate_s) X(no_kill) X(wait_all_nodes) X(delay_boot_s)               \
+#define SPUR_SPEC_OPTIONALS(X)                                                                                        \
+    X(open_mode_append)                                                                                               \
+    X(min_nodes)                                                                                                      \
+    X(max_nodes) X(tasks) X(cpus_per_task) X(tasks_per_node) X(tasks_per_socket) X(tasks_per_core) X(tasks_per_gpu)   \
+        X(min_cpus_per_node) X(mem_per_node_mib) X(mem_per_cpu_mib) X(mem_per_gpu_mib) X(min_tmp_mib) X(cpus_per_gpu) \
+            X(sockets_per_node) X(cores_per_socket) X(threads_per_core) X(oversubscribe) X(overcommit) X(contiguous)  \
+                X(spread) X(use_min_nodes) X(core_spec) X(switches) X(switches_wait_s) X(time_limit_min)              \
+                    X(time_min_min) X(begin) X(deadline) X(kill_on_invalid_dependency) X(priority) X(nice) X(hold)    \
+                        X(requeue) X(reboot) X(immediate_s) X(no_kill) X(wait_all_nodes) X(delay_boot_s)              \
                             X(kill_on_bad_exit)
 
-#define SPUR_STEP_TEXTS(X)                                                                                          \
-    X(name)                                                                                                         \
-    X(gres_per_node) X(gres_per_step) X(gres_per_task) X(node_list) X(exclude_nodes) X(distribution) X(submit_host) \
-        X(cpu_bind) X(gpu_bind)
-#define SPUR_STEP_OPTIONALS(X)                                                                                       \
-    X(min_nodes)                                                                                                     \
-    X(max_nodes) X(tasks) X(cpus_per_task) X(tasks_per_node) X(tasks_per_gpu) X(mem_per_node_mib) X(mem_per_cpu_mib) \
+#define SPUR_STEP_TEXTS(X)                                                                                     \
+    X(name)                                                                                                    \
+    X(gres_per_node)                                                                                           \
+    X(gres_per_step) X(gres_per_task) X(node_list) X(exclude_nodes) X(distribution) X(submit_host) X(cpu_bind) \
+        X(gpu_bind)
+#define SPUR_STEP_OPTIONALS(X)                                                                          \
+    X(min_nodes)                                                                                        \
+    X(max_nodes)                                                                                        \
+    X(tasks) X(cpus_per_task) X(tasks_per_node) X(tasks_per_gpu) X(mem_per_node_mib) X(mem_per_cpu_mib) \
         X(time_limit_min)
 
 namespace spur::ctld {

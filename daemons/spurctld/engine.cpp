@@ -5,7 +5,7 @@
 #include <cstring>
 #include <random>
 
-#include "core/codec.hpp"
+#include "core/store/codec.hpp"
 #include "daemons/spurctld/snapshot_child.hpp"
 
 namespace spur::ctld {
@@ -352,8 +352,7 @@ Result<Answer> Engine::apply_entry(const Committed& committed, Done& done) {
         const auto& command = mine.mapped().command;
         Answer verdict{cluster_.apply(command)};
         if (verdict.result)
-            for (auto* observer : observers_)
-                tell([&] { observer->on_command(cluster_, command, *verdict.result); });
+            for (auto* observer : observers_) tell([&] { observer->on_command(cluster_, command, *verdict.result); });
         return verdict;
     }
     SPUR_TRY(const auto command, decode_command(std::string_view{committed.entry}.substr(sizeof head)));

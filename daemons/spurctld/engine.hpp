@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/cluster.hpp"
+#include "core/machine/cluster.hpp"
 #include "daemons/common/planning/read_model.hpp"
 #include "daemons/spurctld/command_log.hpp"
 

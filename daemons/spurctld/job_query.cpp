@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "core/hostlist.hpp"
-#include "core/request_limits.hpp"
+#include "core/machine/request_limits.hpp"
+#include "core/text/hostlist.hpp"
 
 namespace spur::ctld {
 

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/array_spec.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
+#include "core/model/array_spec.hpp"
 #include "daemons/common/planning/read_model.hpp"
 #include "spur/v1/controller.pb.h"
 

@@ -1,6 +1,6 @@
 // What the leader asks the other controllers now and then: which version of the state they understand, and what their
-// clocks say. Once all understand a later version it is put in force (core/state_version.hpp); a clock that is far from
-// the leader's is named in the log.
+// clocks say. Once all understand a later version it is put in force (core/store/state_version.hpp); a clock that is
+// far from the leader's is named in the log.
 #pragma once
 
 #include <chrono>

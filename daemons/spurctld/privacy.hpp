@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "core/command.hpp"
+#include "core/machine/command.hpp"
 #include "daemons/common/planning/read_model.hpp"
 
 namespace spur::ctld {

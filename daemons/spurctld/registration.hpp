@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/cluster.hpp"
-#include "core/command.hpp"
+#include "core/machine/cluster.hpp"
+#include "core/machine/command.hpp"
 #include "spur/v1/controller.pb.h"
 
 namespace spur::ctld {

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/constraint.hpp"
-#include "core/hostlist.hpp"
-#include "core/lexical.hpp"
-#include "core/quantity.hpp"
-#include "core/refusal.hpp"
-#include "core/timefmt.hpp"
+#include "core/model/constraint.hpp"
+#include "core/slurm/refusal.hpp"
+#include "core/text/hostlist.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/quantity.hpp"
+#include "core/text/timefmt.hpp"
 #include "daemons/spurctld/updates.hpp"
 
 namespace spur::ctld {

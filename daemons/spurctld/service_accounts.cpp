@@ -3,7 +3,7 @@
 #include <cmath>
 #include <set>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 #include "daemons/common/planning/tres.hpp"
 #include "daemons/spurctld/account_rights.hpp"
 #include "daemons/spurctld/audit.hpp"

@@ -1,7 +1,7 @@
 // The daemon itself: ping, configuration, statistics, membership.
 #include <unistd.h>
 
-#include "core/state_version.hpp"
+#include "core/store/state_version.hpp"
 #include "daemons/spurctld/service.hpp"
 #include "daemons/spurctld/version.hpp"
 #include "spur/v1/peer.pb.h"

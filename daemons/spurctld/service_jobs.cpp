@@ -4,9 +4,9 @@
 #include <ctime>
 #include <set>
 
-#include "core/request_limits.hpp"
-#include "core/signal.hpp"
-#include "core/validate.hpp"
+#include "core/machine/request_limits.hpp"
+#include "core/machine/validate.hpp"
+#include "core/slurm/signal.hpp"
 #include "daemons/spurctld/audit.hpp"
 #include "daemons/spurctld/convert.hpp"
 #include "daemons/spurctld/job_query.hpp"

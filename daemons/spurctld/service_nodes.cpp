@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <set>
 
-#include "core/hostlist.hpp"
-#include "core/validate.hpp"
+#include "core/machine/validate.hpp"
+#include "core/text/hostlist.hpp"
 #include "daemons/spurctld/audit.hpp"
 #include "daemons/spurctld/convert.hpp"
 #include "daemons/spurctld/privacy.hpp"
@@ -34,8 +34,8 @@ void Service::list_nodes(const Call& call) {
     if (!request) return refuse(call, request.error());
     const auto wanted = HostSet::parse(request->names());
     if (!wanted) return refuse(call, wanted.error());
-    if (const auto model = engine_.model(); Privacy{actor(call), *model}.hides(private_data::nodes) &&
-                                            !runs_on_all(*model, call.caller().uid, *wanted))
+    if (const auto model = engine_.model();
+        Privacy{actor(call), *model}.hides(private_data::nodes) && !runs_on_all(*model, call.caller().uid, *wanted))
         return refuse(call, {ErrorCode::denied, "Access/permission denied"});
     const auto answer = [this, call, request = std::move(*request), wanted = *wanted] {
         const auto model = engine_.model();

@@ -1,8 +1,8 @@
 // Allocations and steps: what srun and salloc ask for.
 #include <future>
 
-#include "core/step_layout.hpp"
-#include "core/validate.hpp"
+#include "core/machine/step_layout.hpp"
+#include "core/machine/validate.hpp"
 #include "daemons/spurctld/convert.hpp"
 #include "daemons/spurctld/launch.hpp"
 #include "daemons/spurctld/privacy.hpp"

@@ -4,9 +4,9 @@
 #include <ctime>
 #include <set>
 
-#include "core/constraint.hpp"
-#include "core/gres.hpp"
-#include "core/hostlist.hpp"
+#include "core/model/constraint.hpp"
+#include "core/model/gres.hpp"
+#include "core/text/hostlist.hpp"
 #include "daemons/common/planning/limit_book.hpp"
 #include "daemons/spurctld/convert.hpp"
 #include "daemons/spurctld/job_query.hpp"
@@ -143,7 +143,8 @@ private:
             ref.job = entry.job;
             if (entry.task) ref.tasks.insert(*entry.task);
             for (const auto& other : find_jobs(model_, ref))
-                if (told.size() < most_listed && !other->is_done() && privacy_.shows(*other) && told.insert(other->id.value).second)
+                if (told.size() < most_listed && !other->is_done() && privacy_.shows(*other) &&
+                    told.insert(other->id.value).second)
                     job_to_wire(model_, *other, {}, *out_.add_dependencies());
         }
     }
@@ -193,7 +194,8 @@ private:
             const bool in_time = reservation.start_time < end && reservation.end_time > now_;
             const bool in_place =
                 std::ranges::any_of(reservation.nodes, [&](NodeId id) { return nodes_.contains(id); });
-            if (privacy_.shows(reservation) && (own || (in_time && in_place))) reservation_to_wire(model_, reservation, *out_.add_reservations());
+            if (privacy_.shows(reservation) && (own || (in_time && in_place)))
+                reservation_to_wire(model_, reservation, *out_.add_reservations());
         }
     }
 

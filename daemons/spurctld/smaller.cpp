@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "core/gres.hpp"
-#include "core/quantity.hpp"
-#include "core/timefmt.hpp"
+#include "core/model/gres.hpp"
+#include "core/text/quantity.hpp"
+#include "core/text/timefmt.hpp"
 
 namespace spur::ctld {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/job.hpp"
+#include "core/model/job.hpp"
 
 namespace spur::ctld {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/cluster.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
+#include "core/machine/cluster.hpp"
 
 namespace spur::ctld {
 

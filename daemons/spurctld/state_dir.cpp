@@ -11,7 +11,7 @@
 #include <fstream>
 #include <utility>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 namespace spur::ctld {
 

@@ -5,17 +5,17 @@
 #include <functional>
 #include <map>
 
-#include "core/hostlist.hpp"
-#include "core/quantity.hpp"
-#include "core/refusal.hpp"
-#include "core/timefmt.hpp"
+#include "core/slurm/refusal.hpp"
+#include "core/text/hostlist.hpp"
+#include "core/text/quantity.hpp"
+#include "core/text/timefmt.hpp"
 
 namespace spur::ctld {
 
 namespace {
 
 using Value = const std::string&;
-constexpr std::size_t longest_value = 64U << 10;  // the longest of core/request_limits.hpp that can be changed
+constexpr std::size_t longest_value = 64U << 10;  // the longest of core/machine/request_limits.hpp that can be changed
 
 std::vector<Text> split(std::string_view text) {
     std::vector<Text> items;

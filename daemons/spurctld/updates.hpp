@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "core/command.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
+#include "core/machine/command.hpp"
 #include "daemons/common/planning/read_model.hpp"
 #include "daemons/spurctld/users.hpp"
 

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/ids.hpp"
-#include "core/result.hpp"
+#include "core/base/ids.hpp"
+#include "core/base/result.hpp"
 #include "daemons/common/work/worker_pool.hpp"
 
 namespace spur::ctld {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/hostlist.hpp"
+#include "core/text/hostlist.hpp"
 
 namespace spur::ctld {
 

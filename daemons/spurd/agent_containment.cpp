@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/node.hpp"
+#include "core/model/node.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/spurd/agent.hpp"
 #include "daemons/spurd/leftovers.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "daemons/spurd/loop.hpp"
 #include "daemons/spurstepd/descriptor.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 #include "daemons/spurd/hardware.hpp"
 
 namespace spur::agent {

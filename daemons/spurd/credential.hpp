@@ -8,7 +8,7 @@
 
 #include <optional>
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "spur/v1/controller.pb.h"
 
 namespace spur::agent {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "core/array_spec.hpp"
-#include "core/lexical.hpp"
-#include "core/pattern.hpp"
+#include "core/model/array_spec.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/pattern.hpp"
 
 namespace spur::agent {
 

@@ -6,7 +6,7 @@
 #include <deque>
 #include <set>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 #include "daemons/common/log/log.hpp"
 
 namespace spur::agent {

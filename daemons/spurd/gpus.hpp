@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config.hpp"
+#include "core/model/config.hpp"
 #include "daemons/common/host/host.hpp"
 
 namespace spur::agent {

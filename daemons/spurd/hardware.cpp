@@ -12,7 +12,7 @@
 #include <memory>
 #include <set>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 namespace spur::agent {
 

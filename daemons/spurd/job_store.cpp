@@ -16,7 +16,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/array_spec.hpp"
+#include "core/model/array_spec.hpp"
 #include "daemons/common/log/log.hpp"
 
 namespace spur::agent {

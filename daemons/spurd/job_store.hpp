@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "daemons/spurstepd/frame.hpp"
 #include "daemons/spurstepd/spec.hpp"
 #include "spur/v1/controller.pb.h"

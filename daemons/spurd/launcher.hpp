@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "daemons/spurd/loop.hpp"
 #include "daemons/spurstepd/frame.hpp"
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "core/hostlist.hpp"
+#include "core/text/hostlist.hpp"
 
 namespace spur::agent {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/config.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
+#include "core/model/config.hpp"
 #include "daemons/common/wire/endpoint.hpp"
 #include "daemons/spurd/hardware.hpp"
 #include "daemons/spurd/options.hpp"

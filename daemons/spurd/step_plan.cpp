@@ -8,9 +8,9 @@
 #include <charconv>
 #include <utility>
 
-#include "core/lexical.hpp"
-#include "core/pattern.hpp"
-#include "core/signal.hpp"
+#include "core/slurm/signal.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/pattern.hpp"
 #include "daemons/spurd/cpu_bind.hpp"
 
 namespace spur::agent {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "daemons/spurd/environment.hpp"
 #include "daemons/spurd/gpus.hpp"
 #include "daemons/spurd/hardware.hpp"

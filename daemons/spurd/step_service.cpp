@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/quote.hpp"
+#include "core/text/quote.hpp"
 #include "spur/v1/agent.pb.h"
 
 namespace spur::agent {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 
 namespace spur::agent {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "daemons/spurstepd/containment.hpp"
 #include "daemons/spurstepd/descriptor.hpp"
 #include "daemons/spurstepd/spec.hpp"

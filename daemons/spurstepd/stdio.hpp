@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "daemons/spurstepd/descriptor.hpp"
 #include "daemons/spurstepd/spec.hpp"
 #include "daemons/spurstepd/user_files.hpp"

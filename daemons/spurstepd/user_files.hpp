@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "daemons/spurstepd/descriptor.hpp"
 #include "daemons/spurstepd/spec.hpp"
 

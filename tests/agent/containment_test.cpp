@@ -2,7 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "core/node.hpp"
+#include "core/model/node.hpp"
 #include "tests/agent/node.hpp"
 
 namespace spur::test {

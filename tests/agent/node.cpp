@@ -13,7 +13,7 @@
 #include <sstream>
 #include <thread>
 
-#include "core/sha256.hpp"
+#include "core/base/sha256.hpp"
 
 namespace spur::test {
 

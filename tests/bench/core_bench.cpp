@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "core/codec.hpp"
-#include "core/validate.hpp"
+#include "core/machine/validate.hpp"
+#include "core/store/codec.hpp"
 #include "tests/support/cluster_builder.hpp"
 
 namespace {

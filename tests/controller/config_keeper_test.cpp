@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/codec.hpp"
+#include "core/store/codec.hpp"
 #include "daemons/spurctld/config_keeper.hpp"
 #include "daemons/spurctld/peers.hpp"
 #include "tests/support/engine_rig.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "core/codec.hpp"
+#include "core/store/codec.hpp"
 #include "tests/support/engine_rig.hpp"
 
 namespace spur::ctld {

@@ -5,7 +5,7 @@
 
 #include <future>
 
-#include "core/codec.hpp"
+#include "core/store/codec.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/cluster_builder.hpp"
 #include "tests/support/fake_directory.hpp"

@@ -1,5 +1,5 @@
 // Log entries: any bytes decode or are refused, and what decodes means the same when written again.
-#include "core/codec.hpp"
+#include "core/store/codec.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

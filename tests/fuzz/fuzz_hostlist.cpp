@@ -1,5 +1,5 @@
 // Hostlists: expanding what was compressed gives the same names, and sets agree with lists.
-#include "core/hostlist.hpp"
+#include "core/text/hostlist.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

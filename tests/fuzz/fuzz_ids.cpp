@@ -1,6 +1,6 @@
 // Array specifications, job ids and dependencies: what is printed reads back the same.
-#include "core/array_spec.hpp"
-#include "core/dependency.hpp"
+#include "core/model/array_spec.hpp"
+#include "core/model/dependency.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

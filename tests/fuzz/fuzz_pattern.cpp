@@ -1,6 +1,6 @@
 // File name patterns and signals.
-#include "core/pattern.hpp"
-#include "core/signal.hpp"
+#include "core/slurm/signal.hpp"
+#include "core/text/pattern.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,6 +1,6 @@
 // Generic resources, trackable resources and feature constraints.
-#include "core/constraint.hpp"
-#include "core/gres.hpp"
+#include "core/model/constraint.hpp"
+#include "core/model/gres.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
 // Batch scripts: directives of any kind are read or refused.
-#include "core/script.hpp"
+#include "core/slurm/script.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,6 +1,6 @@
 // Times and sizes: what is accepted prints as something that reads back the same.
-#include "core/quantity.hpp"
-#include "core/timefmt.hpp"
+#include "core/text/quantity.hpp"
+#include "core/text/timefmt.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

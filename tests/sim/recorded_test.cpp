@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/sim/recorded.hpp"
-#include "core/job.hpp"
+#include "core/model/job.hpp"
 
 namespace spur::cli::sim {
 namespace {

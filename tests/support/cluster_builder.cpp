@@ -3,8 +3,8 @@
 
 #include <stdexcept>
 
-#include "core/hostlist.hpp"
-#include "core/validate.hpp"
+#include "core/machine/validate.hpp"
+#include "core/text/hostlist.hpp"
 
 namespace spur::testing {
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/cluster.hpp"
+#include "core/machine/cluster.hpp"
 
 namespace spur::testing {
 

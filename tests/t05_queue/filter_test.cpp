@@ -1,7 +1,7 @@
 // Which jobs squeue shows.
 #include "cli/common/job_text.hpp"
 #include "cli/squeue/query.hpp"
-#include "core/job.hpp"
+#include "core/model/job.hpp"
 #include "tests/support/queue_fixture.hpp"
 
 #include <gtest/gtest.h>

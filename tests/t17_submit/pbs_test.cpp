@@ -1,7 +1,7 @@
 // #PBS and #BSUB lines as sbatch options.
 #include <gtest/gtest.h>
 
-#include "core/script.hpp"
+#include "core/slurm/script.hpp"
 
 namespace spur {
 namespace {

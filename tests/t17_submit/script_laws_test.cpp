@@ -3,7 +3,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "core/script.hpp"
+#include "core/slurm/script.hpp"
 
 namespace spur {
 namespace {

@@ -1,5 +1,5 @@
 // Scripts and #SBATCH lines, as sbatch 22.05 treats them.
-#include "core/script.hpp"
+#include "core/slurm/script.hpp"
 
 #include <gtest/gtest.h>
 

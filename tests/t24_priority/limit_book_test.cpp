@@ -1,7 +1,7 @@
 // Limits as the scheduler asks about them: the same answers as the state machine's, plus what a plan has started.
 #include <gtest/gtest.h>
 
-#include "core/validate.hpp"
+#include "core/machine/validate.hpp"
 #include "daemons/common/planning/limit_book.hpp"
 #include "daemons/common/planning/tres.hpp"
 #include "tests/support/cluster_builder.hpp"

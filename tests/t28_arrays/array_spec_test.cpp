@@ -1,5 +1,5 @@
 // --array: what it takes and how squeue shows it.
-#include "core/array_spec.hpp"
+#include "core/model/array_spec.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // 123, 123_4, 123_[4-9], 123+1, 123.batch: the ids that squeue, scancel and scontrol take.
 #include <gtest/gtest.h>
 
-#include "core/array_spec.hpp"
+#include "core/model/array_spec.hpp"
 
 namespace spur {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/array_spec.hpp"
+#include "core/model/array_spec.hpp"
 
 namespace spur {
 namespace {
@@ -61,13 +61,13 @@ struct Piece {
     std::uint32_t first, last, step;
 };
 rc::Gen<std::vector<Piece>> some_pieces() {
-    return rc::gen::container<std::vector<Piece>>(rc::gen::map(
-        rc::gen::tuple(rc::gen::inRange<std::uint32_t>(0, 60), rc::gen::inRange<std::uint32_t>(0, 40),
-                       rc::gen::inRange<std::uint32_t>(1, 9)),
-        [](const auto& made) {
-            const auto [first, length, step] = made;
-            return Piece{first, first + length, step};
-        }));
+    return rc::gen::container<std::vector<Piece>>(
+        rc::gen::map(rc::gen::tuple(rc::gen::inRange<std::uint32_t>(0, 60), rc::gen::inRange<std::uint32_t>(0, 40),
+                                    rc::gen::inRange<std::uint32_t>(1, 9)),
+                     [](const auto& made) {
+                         const auto [first, length, step] = made;
+                         return Piece{first, first + length, step};
+                     }));
 }
 
 RC_GTEST_PROP(T28TaskSetLaws, RangesThatOverlapAreTheirUnion, ()) {
@@ -84,8 +84,7 @@ RC_GTEST_PROP(T28TaskSetLaws, RangesThatOverlapAreTheirUnion, ()) {
 RC_GTEST_PROP(T28TaskSetLaws, CommonMembersAreFoundWithoutCounting, ()) {
     const auto make = [](const std::vector<Piece>& pieces) {
         std::vector<TaskSet::Run> runs;
-        for (const auto& [first, last, step] : pieces)
-            runs.push_back(TaskSet::range(first, last, step).runs().front());
+        for (const auto& [first, last, step] : pieces) runs.push_back(TaskSet::range(first, last, step).runs().front());
         return TaskSet::united(runs, 100'000).value();
     };
     const auto a = make(*rc::gen::nonEmpty(some_pieces()));

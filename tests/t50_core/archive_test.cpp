@@ -4,10 +4,10 @@
 
 #include <random>
 
-#include "core/codec.hpp"
-#include "core/command_fields.hpp"
-#include "core/config_fields.hpp"
-#include "core/fields.hpp"
+#include "core/store/codec.hpp"
+#include "core/store/command_fields.hpp"
+#include "core/store/config_fields.hpp"
+#include "core/store/fields.hpp"
 
 namespace spur {
 namespace {

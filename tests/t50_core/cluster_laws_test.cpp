@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "core/codec.hpp"
+#include "core/store/codec.hpp"
 #include "tests/support/cluster_builder.hpp"
 
 namespace spur {

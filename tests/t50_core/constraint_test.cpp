@@ -1,5 +1,5 @@
 // -C: features, counts, alternatives.
-#include "core/constraint.hpp"
+#include "core/model/constraint.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // --dependency: what it takes and how squeue's %E shows it.
-#include "core/dependency.hpp"
+#include "core/model/dependency.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Generic and trackable resources as text.
-#include "core/gres.hpp"
+#include "core/model/gres.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Limits by association and QOS, and the reasons they give.
 #include <gtest/gtest.h>
 
-#include "core/limits.hpp"
-#include "core/validate.hpp"
+#include "core/machine/limits.hpp"
+#include "core/machine/validate.hpp"
 #include "tests/support/cluster_builder.hpp"
 
 namespace spur {

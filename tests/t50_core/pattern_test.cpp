@@ -1,5 +1,5 @@
 // File name patterns, as sbatch and srun 22.05 expanded them.
-#include "core/pattern.hpp"
+#include "core/text/pattern.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Text from outside, made fit for a line.
-#include "core/quote.hpp"
+#include "core/text/quote.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ TEST(T50Quote, WhatAUserChoseStaysOneShortLine) {
     EXPECT_EQ(quote(std::string(100, 'x'), 3), "\"xxx...\" (97 more bytes)");
     EXPECT_EQ(quote(std::string_view{"a\0b", 3}), "\"a\\x00b\"");
     EXPECT_EQ(quote("\xc2\x9b"
-                     "2J"),
+                    "2J"),
               "\"\\xc2\x9b"
               "2J\"")
         << "the byte that makes it an order is gone";

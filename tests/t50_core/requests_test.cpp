@@ -1,10 +1,10 @@
 // What a user may ask for, and that changing a request asks for no more than submitting it: sizes, counts, places.
 #include <gtest/gtest.h>
 
-#include "core/codec.hpp"
-#include "core/request_limits.hpp"
-#include "core/step_layout.hpp"
-#include "core/validate.hpp"
+#include "core/machine/request_limits.hpp"
+#include "core/machine/step_layout.hpp"
+#include "core/machine/validate.hpp"
+#include "core/store/codec.hpp"
 #include "tests/support/cluster_builder.hpp"
 
 namespace spur {

@@ -1,5 +1,5 @@
 // Signals, --signal and exit codes.
-#include "core/signal.hpp"
+#include "core/slurm/signal.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/codec.hpp"
-#include "core/step_layout.hpp"
+#include "core/machine/step_layout.hpp"
+#include "core/store/codec.hpp"
 #include "tests/support/cluster_builder.hpp"
 
 namespace spur {

@@ -1,7 +1,7 @@
 // Steps inside an allocation: where their tasks go, and who may use what at the same time.
 #include <gtest/gtest.h>
 
-#include "core/step_layout.hpp"
+#include "core/machine/step_layout.hpp"
 #include "tests/support/cluster_builder.hpp"
 
 namespace spur {

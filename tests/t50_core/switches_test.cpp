@@ -1,7 +1,7 @@
 // The network's switches: a tree out of what was written, and the mistakes it can have.
 #include <gtest/gtest.h>
 
-#include "core/switches.hpp"
+#include "core/model/switches.hpp"
 
 namespace spur {
 namespace {

@@ -3,11 +3,11 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "core/constraint.hpp"
-#include "core/dependency.hpp"
-#include "core/gres.hpp"
-#include "core/pattern.hpp"
-#include "core/signal.hpp"
+#include "core/model/constraint.hpp"
+#include "core/model/dependency.hpp"
+#include "core/model/gres.hpp"
+#include "core/slurm/signal.hpp"
+#include "core/text/pattern.hpp"
 
 namespace spur {
 namespace {

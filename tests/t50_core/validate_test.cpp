@@ -1,5 +1,5 @@
 // What sbatch's users are told when a request cannot be taken, word for word.
-#include "core/validate.hpp"
+#include "core/machine/validate.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/hostlist.hpp"
+#include "core/text/hostlist.hpp"
 
 namespace spur {
 namespace {

@@ -1,5 +1,5 @@
 // What scontrol show hostnames, hostlist and hostlistsorted print, as observed with Slurm 22.05.
-#include "core/hostlist.hpp"
+#include "core/text/hostlist.hpp"
 
 #include <gtest/gtest.h>
 

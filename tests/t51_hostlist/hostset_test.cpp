@@ -1,7 +1,7 @@
 // Sets of hosts: union, intersection, difference, membership.
 #include <gtest/gtest.h>
 
-#include "core/hostlist.hpp"
+#include "core/text/hostlist.hpp"
 
 namespace spur {
 namespace {

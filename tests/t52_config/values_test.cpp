@@ -1,7 +1,7 @@
 // What is written arrives where it belongs.
 #include <gtest/gtest.h>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 #include "tests/t52_config/parse.hpp"
 
 namespace spur::daemon {

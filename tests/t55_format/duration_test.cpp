@@ -1,7 +1,7 @@
 // Time limits: what -t takes and squeue's %l, %M and %L print.
 #include <gtest/gtest.h>
 
-#include "core/timefmt.hpp"
+#include "core/text/timefmt.hpp"
 
 namespace spur {
 namespace {

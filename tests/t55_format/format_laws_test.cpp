@@ -3,8 +3,8 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "core/quantity.hpp"
-#include "core/timefmt.hpp"
+#include "core/text/quantity.hpp"
+#include "core/text/timefmt.hpp"
 
 namespace spur {
 namespace {

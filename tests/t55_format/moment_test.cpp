@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "core/timefmt.hpp"
+#include "core/text/timefmt.hpp"
 
 namespace spur {
 namespace {

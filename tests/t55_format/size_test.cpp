@@ -1,7 +1,7 @@
 // Sizes and counts: what --mem, -n and -N take and squeue prints.
 #include <gtest/gtest.h>
 
-#include "core/quantity.hpp"
+#include "core/text/quantity.hpp"
 
 namespace spur {
 namespace {

@@ -1,7 +1,8 @@
-// The portable SHA-256, which processors with SHA instructions never run: compiled here a second time, under another name.
+// The portable SHA-256, which processors with SHA instructions never run: compiled here a second time, under another
+// name.
 #define SPUR_PORTABLE_SHA256
 #define spur portable_spur
-#include "core/sha256.cpp"
+#include "core/base/sha256.cpp"
 #undef spur
 
 #include <gtest/gtest.h>

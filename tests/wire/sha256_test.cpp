@@ -1,5 +1,5 @@
 // Our SHA-256 and HMAC against OpenSSL's, at every length around the block size and in every way of cutting.
-#include "core/sha256.hpp"
+#include "core/base/sha256.hpp"
 
 #include <gtest/gtest.h>
 #include <openssl/hmac.h>

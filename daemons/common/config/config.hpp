@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/config.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
+#include "core/model/config.hpp"
 
 namespace spur::daemon {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "core/gres.hpp"
-#include "core/hostlist.hpp"
-#include "core/lexical.hpp"
+#include "core/model/gres.hpp"
+#include "core/text/hostlist.hpp"
+#include "core/text/lexical.hpp"
 #include "daemons/common/config/sections.hpp"
 
 namespace spur::daemon {

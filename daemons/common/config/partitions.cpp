@@ -5,9 +5,9 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/hostlist.hpp"
-#include "core/lexical.hpp"
-#include "core/suggest.hpp"
+#include "core/text/hostlist.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/suggest.hpp"
 #include "daemons/common/config/sections.hpp"
 
 namespace spur::daemon {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/hostlist.hpp"
-#include "core/lexical.hpp"
-#include "core/quantity.hpp"
-#include "core/suggest.hpp"
-#include "core/timefmt.hpp"
+#include "core/text/hostlist.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/quantity.hpp"
+#include "core/text/suggest.hpp"
+#include "core/text/timefmt.hpp"
 
 namespace spur::daemon {
 namespace {

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/lexical.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
+#include "core/text/lexical.hpp"
 #include "daemons/common/config/config.hpp"
 #include "daemons/common/config/toml_tree.hpp"
 

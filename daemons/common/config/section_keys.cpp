@@ -5,8 +5,8 @@
 #include <array>
 #include <span>
 
-#include "core/lexical.hpp"
-#include "core/suggest.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/suggest.hpp"
 
 namespace spur::daemon {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 #include "daemons/common/config/section_keys.hpp"
 
 namespace spur::daemon {

@@ -1,10 +1,10 @@
 // [[switches]]: the network as a tree, as topology.conf has it.
-#include "core/switches.hpp"
+#include "core/model/switches.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "core/hostlist.hpp"
+#include "core/text/hostlist.hpp"
 #include "daemons/common/config/sections.hpp"
 
 namespace spur::daemon {

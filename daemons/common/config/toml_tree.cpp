@@ -5,8 +5,8 @@
 #include "daemons/common/config/toml_tree.hpp"
 
 #include <toml++/impl/preprocessor.h>
-// toml++ 3.3 tells the compiler that some inputs cannot be: a key that begins with no letter ("[.a]", which it then goes on to report)
-// and letters such as U+00E9 among blanks. They can, so these promises are taken back.
+// toml++ 3.3 tells the compiler that some inputs cannot be: a key that begins with no letter ("[.a]", which it then
+// goes on to report) and letters such as U+00E9 among blanks. They can, so these promises are taken back.
 #undef TOML_ASSERT_ASSUME
 #define TOML_ASSERT_ASSUME(expression) static_assert(true)
 #pragma push_macro("TOML_UNREACHABLE")
@@ -18,7 +18,7 @@
 
 #include <algorithm>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 namespace spur::daemon {
 namespace {

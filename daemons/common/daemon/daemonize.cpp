@@ -16,7 +16,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 namespace spur::daemon {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "core/suggest.hpp"
+#include "core/text/suggest.hpp"
 
 namespace spur::daemon {
 namespace {

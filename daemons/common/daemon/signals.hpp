@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 
 namespace spur::daemon {
 

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 namespace spur::daemon {
 namespace {

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <vector>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 namespace spur::daemon {
 namespace {

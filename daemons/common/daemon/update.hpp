@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/config.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
+#include "core/model/config.hpp"
 
 namespace spur::daemon {
 

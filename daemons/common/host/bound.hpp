@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "daemons/common/host/crash.hpp"
 #include "daemons/common/host/frame.hpp"
 #include "daemons/common/host/instance.hpp"

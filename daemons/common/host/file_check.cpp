@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 namespace spur::daemon {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 
 namespace spur::daemon {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <ctime>
 
-#include "core/lexical.hpp"
-#include "core/suggest.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/suggest.hpp"
 #include "daemons/common/host/search.hpp"
 #include "daemons/common/log/log.hpp"
 

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "core/config.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
+#include "core/model/config.hpp"
 #include "daemons/common/host/axes.hpp"
 #include "daemons/common/host/bound.hpp"
 #include "daemons/common/host/crash.hpp"

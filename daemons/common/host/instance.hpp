@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "core/config.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
+#include "core/model/config.hpp"
 #include "daemons/common/host/axes.hpp"
 #include "daemons/common/host/library.hpp"
 #include "daemons/common/host/services.hpp"

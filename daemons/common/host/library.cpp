@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 #include "daemons/common/host/code_map.hpp"
 #include "daemons/common/host/file_check.hpp"
 #include "daemons/common/host/frame.hpp"

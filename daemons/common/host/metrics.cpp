@@ -5,7 +5,7 @@
 #include <cmath>
 #include <memory>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 #include "daemons/common/host/memory.hpp"
 
 namespace spur::daemon {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 #include "daemons/common/host/memory.hpp"
 #include "daemons/common/host/options.hpp"
 #include "daemons/common/host/search.hpp"

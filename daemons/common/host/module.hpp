@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "daemons/common/host/module_info.hpp"
 
 namespace spur::daemon {

@@ -7,9 +7,9 @@
 #include <limits>
 #include <optional>
 
-#include "core/lexical.hpp"
-#include "core/suggest.hpp"
-#include "core/timefmt.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/suggest.hpp"
+#include "core/text/timefmt.hpp"
 
 namespace spur::daemon {
 namespace {

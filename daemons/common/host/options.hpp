@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/config.hpp"
-#include "core/result.hpp"
+#include "core/base/result.hpp"
+#include "core/model/config.hpp"
 #include "daemons/common/host/module_info.hpp"
 
 namespace spur::daemon {

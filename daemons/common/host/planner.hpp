@@ -8,7 +8,7 @@
 #include <chrono>
 #include <memory>
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "daemons/common/host/bound.hpp"
 
 namespace spur::daemon {

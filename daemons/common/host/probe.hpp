@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "daemons/common/host/module_info.hpp"
 
 namespace spur::daemon {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 
 namespace spur::daemon {
 namespace {

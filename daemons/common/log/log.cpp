@@ -8,8 +8,8 @@
 #include <atomic>
 #include <mutex>
 
-#include "core/lexical.hpp"
-#include "core/quote.hpp"
+#include "core/text/lexical.hpp"
+#include "core/text/quote.hpp"
 #include "daemons/common/log/batch.hpp"
 #include "daemons/common/log/throttle.hpp"
 

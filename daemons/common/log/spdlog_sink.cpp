@@ -11,7 +11,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "core/lexical.hpp"
+#include "core/text/lexical.hpp"
 #include "daemons/common/log/log.hpp"
 
 namespace spur::log {

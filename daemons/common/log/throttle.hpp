@@ -1,7 +1,7 @@
 // For warnings that whoever is outside can provoke as often as he likes: so many in a while, the rest is counted.
 //
-// Words that a user chose go into a line through quote() (core/quote.hpp). Control characters that reach the log all the
-// same are escaped there, and a line that is too long is cut.
+// Words that a user chose go into a line through quote() (core/text/quote.hpp). Control characters that reach the log
+// all the same are escaped there, and a line that is too long is cut.
 #pragma once
 
 #include <chrono>

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "core/config.hpp"
+#include "core/model/config.hpp"
 #include "daemons/common/planning/tres.hpp"
 
 namespace spur::ctld {

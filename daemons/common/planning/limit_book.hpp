@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/limits.hpp"
+#include "core/machine/limits.hpp"
 #include "daemons/common/planning/priority_book.hpp"
 #include "daemons/common/planning/read_model.hpp"
 

@@ -3,10 +3,10 @@
 #include <charconv>
 #include <functional>
 
-#include "core/constraint.hpp"
-#include "core/gres.hpp"
-#include "core/hostlist.hpp"
-#include "core/validate.hpp"
+#include "core/machine/validate.hpp"
+#include "core/model/constraint.hpp"
+#include "core/model/gres.hpp"
+#include "core/text/hostlist.hpp"
 #include "daemons/common/planning/mirror_parts.hpp"
 
 namespace spur::ctld {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/bitset.hpp"
-#include "core/text.hpp"
+#include "core/base/bitset.hpp"
+#include "core/base/text.hpp"
 #include "daemons/common/planning/mirror.hpp"
 
 namespace spur::ctld {

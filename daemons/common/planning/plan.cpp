@@ -7,7 +7,7 @@
 #include <bit>
 #include <map>
 
-#include "core/hostlist.hpp"
+#include "core/text/hostlist.hpp"
 #include "daemons/common/host/frame.hpp"
 #include "daemons/common/planning/tres.hpp"
 

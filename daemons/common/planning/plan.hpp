@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/command.hpp"
+#include "core/machine/command.hpp"
 #include "daemons/common/planning/limit_book.hpp"
 #include "daemons/common/planning/mirror.hpp"
 

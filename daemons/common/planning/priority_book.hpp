@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/ids.hpp"
-#include "core/text.hpp"
+#include "core/base/ids.hpp"
+#include "core/base/text.hpp"
 
 namespace spur::ctld {
 

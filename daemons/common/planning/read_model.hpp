@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/cluster.hpp"
-#include "core/switches.hpp"
+#include "core/machine/cluster.hpp"
+#include "core/model/switches.hpp"
 #include "daemons/common/planning/persistent_map.hpp"
 
 namespace spur::ctld {

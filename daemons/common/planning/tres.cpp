@@ -1,6 +1,6 @@
 #include "daemons/common/planning/tres.hpp"
 
-#include "core/validate.hpp"
+#include "core/machine/validate.hpp"
 
 namespace spur::ctld {
 

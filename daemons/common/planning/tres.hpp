@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/gres.hpp"
+#include "core/model/gres.hpp"
 #include "daemons/common/planning/read_model.hpp"
 
 namespace spur::ctld {

@@ -9,8 +9,8 @@
 // its proof comes with the response headers, before the first message, and the client's messages wait for it.
 #pragma once
 
-#include "core/result.hpp"
-#include "core/sha256.hpp"
+#include "core/base/result.hpp"
+#include "core/base/sha256.hpp"
 
 #include <cstdint>
 #include <string>

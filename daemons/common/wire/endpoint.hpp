@@ -1,7 +1,7 @@
 // Where a daemon listens or is reached: "ctrl1", "ctrl1:6817", "http://ctrl1:6817", "https://ctrl1", "[::1]:6817".
 #pragma once
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 // TCP sockets as both sides need them: non-blocking, close-on-exec, no delay, and told to notice a dead peer.
 #pragma once
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "daemons/common/wire/endpoint.hpp"
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // How an RPC ends: gRPC's status codes, the trailers that come with one, and how they map to our own errors.
 #pragma once
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 
 #include <cstdint>
 #include <expected>

@@ -1,7 +1,7 @@
 // TLS as a filter between the socket's bytes and HTTP/2's: no I/O of its own, the same for client and server.
 #pragma once
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 #include "daemons/common/wire/tls.hpp"
 
 #include <memory>

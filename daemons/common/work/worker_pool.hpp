@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "core/result.hpp"
+#include "core/base/result.hpp"
 
 namespace spur::daemon {
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/sha256.hpp"
+#include "core/base/sha256.hpp"
 
 namespace spur::jwt {
 

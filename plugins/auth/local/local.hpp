@@ -7,8 +7,8 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "core/result.hpp"
-#include "core/sha256.hpp"
+#include "core/base/result.hpp"
+#include "core/base/sha256.hpp"
 
 namespace spur::local_auth {
 

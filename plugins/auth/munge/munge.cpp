@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "core/sha256.hpp"
+#include "core/base/sha256.hpp"
 
 namespace spur::munge_auth {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "core/result.hpp"  // SPUR_TRY, SPUR_CHECK
+#include "core/base/result.hpp"  // SPUR_TRY, SPUR_CHECK
 
 namespace spur::raftlog {
 

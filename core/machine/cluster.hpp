@@ -1,0 +1,194 @@
+// The state machine: the one place where a cluster's state changes. Commands in, events out; no clock, no dice, no
+// I/O, and loops in key order, so the same commands give the same state to the last byte, on every controller.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/base/blob_store.hpp"
+#include "core/base/ids.hpp"
+#include "core/base/result.hpp"
+#include "core/machine/command.hpp"
+#include "core/machine/event.hpp"
+#include "core/model/association.hpp"
+#include "core/model/config.hpp"
+#include "core/model/history.hpp"
+#include "core/model/job.hpp"
+#include "core/model/node.hpp"
+#include "core/model/outbox.hpp"
+#include "core/model/partition.hpp"
+#include "core/model/reservation.hpp"
+#include "core/model/step.hpp"
+#include "core/store/state_version.hpp"
+
+namespace spur {
+
+struct LimitHit;
+
+struct LicensePool {
+    std::uint32_t total{};
+    std::uint32_t used{};
+    bool operator==(const LicensePool&) const = default;
+};
+
+// Nodes of a partition that are alike in all a request can ask for. There are few of them however many nodes there are.
+struct NodeClass {
+    Topology topology;
+    std::uint32_t cpus{};        // that jobs may have
+    std::uint64_t memory_mib{};  // that jobs may have
+    std::uint64_t tmp_mib{};
+    std::vector<GresPool> gres;
+    std::vector<Text> features;
+    std::uint32_t count{};
+};
+
+// Takes the bytes of a snapshot piece by piece; a piece is at most about 64 KiB unless one record is larger.
+using ByteSink = std::function<void(std::string_view)>;
+
+// What PreemptType makes of the modes of the cluster, a job's partition and its QOS; either may be null.
+PreemptMode preempt_mode_by(const Policies& policies, const Partition* partition, const Qos* qos);
+
+class Cluster {
+public:
+    Cluster();
+    ~Cluster();
+    Cluster(Cluster&&) noexcept;
+    Cluster& operator=(Cluster&&) noexcept;
+
+    // Accepts the command and reports what changed, or refuses and changes nothing.
+    Result<Events> apply(const Stamped<Command>& command);
+
+    // ---- snapshots: the same state gives the same bytes
+    Result<void> save(const ByteSink& sink) const;
+    static Result<Cluster> load(std::string_view snapshot);
+
+    // ---- reading. Pointers and references live until the next apply().
+    // Grows with every accepted command; each record carries the version at which it last changed.
+    std::uint64_t version() const { return version_; }
+    UnixSeconds now() const { return now_; }                // of the last accepted command
+    UnixSeconds usage_time() const { return usage_time_; }  // up to when running jobs have been charged
+    // The earliest time at which a Tick would do something; 0: never.
+    UnixSeconds next_due() const;
+
+    // What happens to the job when it is pushed out.
+    PreemptMode preempt_mode_of(const Job& job) const;
+    // What the next job would be called if it were submitted now.
+    JobId next_job_id() const { return JobId{next_job_id_}; }
+
+    const Job* find_job(JobId id) const;
+    const Array* find_array(JobId id) const;
+    // The record for a task: its own job once it has left the array's record, else that record.
+    const Job* find_task(JobId array, std::uint32_t task) const;
+    const Step* find_step(StepKey key) const;
+    const Node* find_node(NodeId id) const;
+    const Node* find_node(std::string_view name) const;
+    const Partition* find_partition(std::string_view name) const;
+    const Partition* default_partition() const;
+    const Reservation* find_reservation(std::string_view name) const;
+    const Account* find_account(std::string_view name) const;
+    const User* find_user(std::string_view name) const;
+    const Association* find_association(AssociationId id) const;
+    const Association* find_association(std::string_view account, std::string_view user,
+                                        std::string_view partition) const;
+    const Qos* find_qos(std::string_view name) const;
+
+    const std::map<JobId, Job>& jobs() const { return jobs_; }
+    const std::map<JobId, Array>& arrays() const { return arrays_; }
+    const std::map<StepKey, Step>& steps() const { return steps_; }
+    const std::vector<Node>& nodes() const { return nodes_; }  // indexed by NodeId
+    const std::map<Text, Partition, std::less<>>& partitions() const { return partitions_; }
+    const std::map<Text, Reservation, std::less<>>& reservations() const { return reservations_; }
+    const std::map<Text, LicensePool, std::less<>>& licenses() const { return licenses_; }
+    const std::map<Text, Account, std::less<>>& accounts() const { return accounts_; }
+    const std::map<Text, User, std::less<>>& users() const { return users_; }
+    const std::map<AssociationId, Association>& associations() const { return associations_; }
+    const std::map<Text, Qos, std::less<>>& qos() const { return qos_; }
+    const Policies& policies() const { return policies_; }
+    const Text& cluster_name() const { return cluster_name_; }
+    const History& history() const { return history_; }
+    // The configuration last applied, changes by scontrol not included.
+    const ClusterConfig& config() const { return *config_; }
+    // How often a configuration was applied, and the digests of those that were, the one in force last. Empty in a
+    // state whose configuration was applied before there were digests.
+    std::uint64_t config_generation() const { return config_generation_; }
+    const std::vector<Text>& config_digests() const { return config_digests_; }
+    // The version of log and snapshots in force: core/store/state_version.hpp.
+    std::uint32_t state_version() const { return state_version_; }
+
+    // What accounting has not confirmed yet, oldest first; empty unless policies().keep_outbox.
+    const std::deque<OutboxEntry>& outbox() const { return outbox_; }
+
+    const std::set<JobId>& pending_jobs() const { return pending_; }  // an array record counts once
+    const std::set<JobId>& active_jobs() const { return active_; }    // running, suspended or completing
+    const std::set<JobId>& jobs_on(NodeId node) const;
+    const std::vector<NodeClass>& node_classes(std::string_view partition) const;
+    // Every record a reference means: "12" of an array is all its records, "12_[3-5]" those with such tasks.
+    Result<std::vector<JobId>> resolve(const JobRef& ref) const;
+
+    // ---- judging, for callers that want the answer before proposing a command
+    // Would limits by association and QOS let it start now? none: yes.
+    Reason limit_reason(const Job& job, const TresList& would_use) const;
+    LimitHit limit_hit(const Job& job, const TresList& would_use) const;  // the same with its numbers
+    // The longest time limit its association and QOS let this request have; what a user who named none gets at most.
+    std::optional<std::uint32_t> longest_wall(const JobSpec& spec) const;
+    // What the jobs of one user keep here: scripts and environments once each, and texts beyond the ordinary.
+    std::uint64_t stored_bytes(Uid owner) const;
+    // May `actor` change this job? Slurm's rule: the owner, operators, the account's coordinators.
+    bool may_change(const Actor& actor, const Job& job) const;
+    // Would the reservation let this job in?
+    bool may_use(const Reservation& reservation, const Job& job) const;
+
+private:
+    friend struct ClusterOps;       // the handlers, one file per topic: cluster_*.cpp
+    friend struct ClusterSnapshot;  // snapshot.cpp
+
+    std::uint64_t version_{};
+    UnixSeconds now_{};
+    std::uint32_t next_job_id_{1};
+    std::uint32_t next_association_id_{1};
+    std::uint32_t next_qos_id_{1};
+    Text cluster_name_;
+    History history_;
+    Policies policies_;
+    std::unique_ptr<ClusterConfig> config_;
+    std::uint64_t config_generation_{};
+    std::vector<Text> config_digests_;
+    std::uint32_t state_version_{first_state_version};
+
+    // records
+    std::map<JobId, Job> jobs_;
+    std::map<JobId, Array> arrays_;
+    std::map<StepKey, Step> steps_;
+    std::vector<Node> nodes_;
+    std::map<Text, Partition, std::less<>> partitions_;
+    std::map<Text, Reservation, std::less<>> reservations_;
+    std::map<Text, LicensePool, std::less<>> licenses_;
+    std::map<Text, Account, std::less<>> accounts_;
+    std::map<Text, User, std::less<>> users_;
+    std::map<AssociationId, Association> associations_;
+    std::map<Text, Qos, std::less<>> qos_;
+    std::map<Text, std::pair<JobId, UnixSeconds>, std::less<>>
+        requests_;  // recent request ids, for exactly-once submits
+    std::deque<OutboxEntry> outbox_;
+    std::uint64_t next_outbox_{1};
+    UnixSeconds usage_time_{};  // up to when running jobs have been charged
+
+    // indexes: never stored, rebuilt by load()
+    struct Indexes;
+    std::unique_ptr<Indexes> index_;
+    std::set<JobId> pending_;
+    std::set<JobId> active_;
+    BlobStore blobs_;
+};
+
+}  // namespace spur

@@ -1,0 +1,20 @@
+// Where a step's tasks go inside its job's allocation: which nodes, cores, memory and devices, and which task where.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/machine/cluster.hpp"
+#include "core/machine/command.hpp"
+#include "core/model/step.hpp"
+
+namespace spur {
+
+// A CreateStep ready to be proposed. ErrorCode::conflict: busy with other steps now, may work later
+// ("Job step creation temporarily disabled, retrying (Requested nodes are busy)"); anything else: never.
+Result<CreateStep> lay_out_step(const Cluster& cluster, JobId job, const StepSpec& spec, const Actor& actor);
+
+// Task ids per node for a distribution ("block", "cyclic", "plane=4", "arbitrary" is by node_list); counts[i] tasks on
+// node i.
+std::vector<std::vector<std::uint32_t>> distribute_tasks(const std::vector<std::uint32_t>& counts,
+                                                         std::string_view distribution);
+
+}  // namespace spur

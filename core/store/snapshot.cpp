@@ -1,0 +1,449 @@
+// Snapshots: records one after the other, each a kind, a length and its fields. Scripts, environments and requests that
+// are equal are written once, by content, so equal states give equal bytes however they came about.
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "core/base/sha256.hpp"
+#include "core/machine/cluster.hpp"
+#include "core/machine/cluster_ops.hpp"
+#include "core/store/config_fields.hpp"
+#include "core/store/fields.hpp"
+
+namespace spur {
+
+namespace {
+
+constexpr std::string_view magic = "SPURSNAP1\n";
+constexpr std::size_t piece_size = 64 * 1024;
+
+// Numbers of the kinds of records; append only.
+enum Kind : std::uint64_t {
+    kind_meta = 1,
+    kind_config,
+    kind_node,
+    kind_partition,
+    kind_reservation,
+    kind_license,
+    kind_account,
+    kind_user,
+    kind_association,
+    kind_qos,
+    kind_blob,
+    kind_spec,
+    kind_job,
+    kind_array,
+    kind_step,
+    kind_request,
+    kind_end,
+    kind_outbox,
+    kind_history,
+};
+
+struct Meta {
+    std::uint64_t version{};
+    UnixSeconds now{};
+    std::uint32_t next_job_id{1};
+    std::uint32_t next_association_id{1};
+    std::uint32_t next_qos_id{1};
+    UnixSeconds usage_time{};
+    std::uint64_t next_outbox{1};
+    std::uint32_t state_version{first_state_version};
+    std::uint64_t config_generation{};
+    std::vector<Text> config_digests;
+};
+constexpr std::uint32_t state_version_field = 8;
+struct StoredLicense {
+    Text name;
+    std::uint32_t total{};
+    std::uint32_t used{};
+};
+// A request whose script and environment are blobs, by number from 1; 0: none.
+struct StoredSpec {
+    JobSpec spec;
+    std::uint32_t script{};
+    std::uint32_t environment{};
+};
+struct StoredRequest {
+    Text id;
+    JobId job;
+    UnixSeconds time{};
+};
+struct StoredEntry {
+    std::uint64_t sequence{};
+    OutboxKind kind{OutboxKind::job_ended};
+    UnixSeconds at{};
+    std::uint32_t spec{};  // by number from 1
+    Job job;
+    std::shared_ptr<const Step> step;
+};
+struct End {
+    std::uint64_t records{};
+};
+
+}  // namespace
+
+namespace archive {
+template <>
+struct Fields<Meta> {
+    static constexpr auto list = std::tuple{field<1>(&Meta::version),
+                                            field<2>(&Meta::now),
+                                            field<3>(&Meta::next_job_id),
+                                            field<4>(&Meta::next_association_id),
+                                            field<5>(&Meta::next_qos_id),
+                                            field<6>(&Meta::usage_time),
+                                            field<7>(&Meta::next_outbox),
+                                            field<state_version_field, 2>(&Meta::state_version),
+                                            field<9, 2>(&Meta::config_generation),
+                                            field<10, 2>(&Meta::config_digests)};
+};
+template <>
+struct Fields<StoredLicense> {
+    static constexpr auto list =
+        std::tuple{field<1>(&StoredLicense::name), field<2>(&StoredLicense::total), field<3>(&StoredLicense::used)};
+};
+template <>
+struct Fields<StoredSpec> {
+    static constexpr auto list =
+        std::tuple{field<1>(&StoredSpec::spec), field<2>(&StoredSpec::script), field<3>(&StoredSpec::environment)};
+};
+template <>
+struct Fields<StoredRequest> {
+    static constexpr auto list =
+        std::tuple{field<1>(&StoredRequest::id), field<2>(&StoredRequest::job), field<3>(&StoredRequest::time)};
+};
+template <>
+struct Fields<StoredEntry> {
+    static constexpr auto list =
+        std::tuple{field<1>(&StoredEntry::sequence), field<2>(&StoredEntry::kind), field<3>(&StoredEntry::at),
+                   field<4>(&StoredEntry::spec),     field<5>(&StoredEntry::job),  field<6>(&StoredEntry::step)};
+};
+template <>
+struct Fields<End> {
+    static constexpr auto list = std::tuple{field<1>(&End::records)};
+};
+}  // namespace archive
+
+namespace {
+
+class Saver {
+public:
+    Saver(const ByteSink& sink, std::uint32_t version) : sink_{sink}, version_{version} { buffer_.append(magic); }
+
+    template <class T>
+    void add(Kind kind, const T& record) {
+        raw(kind, [&](archive::Writer& out) { archive::write_body(out, record); });
+    }
+
+    template <class F>
+    void raw(Kind kind, F&& body) {
+        archive::Writer out{buffer_, version_};
+        out.varint(kind);
+        out.sized([&] { body(out); });
+        note(out, kind);
+        ++records_;
+        if (buffer_.size() >= piece_size) flush();
+    }
+
+    void add_job(const Job& job) {
+        const auto spec = number_of(job.spec);
+        raw(kind_job, [&](archive::Writer& out) {
+            out.varint(spec);
+            archive::write_body(out, job);
+        });
+    }
+
+    void add_entry(const OutboxEntry& entry) {
+        add(kind_outbox,
+            StoredEntry{entry.sequence, entry.kind, entry.at, number_of(entry.job->spec), *entry.job, entry.step});
+    }
+
+    Result<void> finish() {
+        add(kind_end, End{records_});
+        flush();
+        if (problem_) return std::unexpected(*problem_);
+        return {};
+    }
+
+private:
+    void note(const archive::Writer& out, Kind kind) {
+        if (!out.problem().empty() && !problem_)
+            problem_ = Error{ErrorCode::invalid, fmt::format("record {} of the snapshot (kind {}) cannot be stored: {}",
+                                                             records_ + 1, static_cast<unsigned>(kind), out.problem())};
+    }
+
+    void flush() {
+        sink_(buffer_);
+        buffer_.clear();
+    }
+
+    std::uint32_t number_of(const Text& blob) {
+        if (blob.empty()) return 0;
+        const auto [place, is_new] = blobs_.try_emplace(blob, static_cast<std::uint32_t>(blobs_.size() + 1));
+        if (is_new) add(kind_blob, blob);
+        return place->second;
+    }
+
+    std::uint32_t number_of(const std::shared_ptr<const JobSpec>& spec) {
+        if (const auto place = seen_.find(spec.get()); place != seen_.end()) return place->second;
+        StoredSpec stored{*spec, number_of(spec->script), number_of(spec->environment)};
+        stored.spec.script = stored.spec.environment = {};
+        std::string bytes;
+        archive::Writer out{bytes, version_};
+        archive::write_body(out, stored);
+        note(out, kind_spec);
+        const auto [place, is_new] = specs_.try_emplace(sha256(bytes), static_cast<std::uint32_t>(specs_.size() + 1));
+        if (is_new) raw(kind_spec, [&](archive::Writer& writer) { writer.bytes(bytes); });
+        seen_[spec.get()] = place->second;
+        return place->second;
+    }
+
+    const ByteSink& sink_;
+    std::uint32_t version_;  // of the state that is in force
+    std::optional<Error> problem_;
+    std::string buffer_;
+    std::uint64_t records_{};
+    std::unordered_map<Text, std::uint32_t> blobs_;
+    std::map<Digest, std::uint32_t> specs_;
+    std::unordered_map<const JobSpec*, std::uint32_t> seen_;
+};
+
+}  // namespace
+
+struct ClusterSnapshot {
+    static Result<void> save(const Cluster& c, const ByteSink& sink) {
+        Saver out{sink, c.state_version_};
+        out.add(kind_meta,
+                Meta{c.version_, c.now_, c.next_job_id_, c.next_association_id_, c.next_qos_id_, c.usage_time_,
+                     c.next_outbox_, c.state_version_, c.config_generation_, c.config_digests_});
+        out.add(kind_config, *c.config_);
+        for (const auto& node : c.nodes_) out.add(kind_node, node);
+        for (const auto& [name, partition] : c.partitions_) out.add(kind_partition, partition);
+        for (const auto& [name, reservation] : c.reservations_) out.add(kind_reservation, reservation);
+        for (const auto& [name, pool] : c.licenses_) out.add(kind_license, StoredLicense{name, pool.total, pool.used});
+        for (const auto& [name, account] : c.accounts_) out.add(kind_account, account);
+        for (const auto& [name, user] : c.users_) out.add(kind_user, user);
+        for (const auto& [id, association] : c.associations_) out.add(kind_association, association);
+        for (const auto& [name, qos] : c.qos_) out.add(kind_qos, qos);
+        for (const auto& [id, array] : c.arrays_) out.add(kind_array, array);
+        for (const auto& [id, job] : c.jobs_) out.add_job(job);
+        for (const auto& [key, step] : c.steps_) out.add(kind_step, step);
+        for (const auto& [id, request] : c.requests_)
+            out.add(kind_request, StoredRequest{id, request.first, request.second});
+        for (const auto& entry : c.outbox_) out.add_entry(entry);
+        if (!(c.history_ == History{})) out.add(kind_history, c.history_);
+        return out.finish();
+    }
+
+    explicit ClusterSnapshot(Cluster& cluster) : c{cluster} {}
+
+    Result<void> load(std::string_view bytes) {
+        if (!bytes.starts_with(magic))
+            return fail(ErrorCode::corrupt, "the snapshot does not begin like one of Spur's");
+        archive::Reader in{bytes.substr(magic.size())};
+        std::uint64_t records = 0;
+        for (; !in.empty(); ++records) {
+            std::uint64_t kind = 0;
+            std::string_view body;
+            if (!in.varint(kind) || !in.sized(body))
+                return fail(ErrorCode::corrupt, "the snapshot ends in the middle of record {}", records + 1);
+            if (kind == kind_end) {
+                End end;
+                if (!archive::read_body(body, end) || end.records != records || !in.empty())
+                    return fail(ErrorCode::corrupt, "the snapshot says it has {} records and has {}", end.records,
+                                records);
+                return {};
+            }
+            if (kind == kind_meta) SPUR_CHECK(check_version(body));
+            if (!take(kind, body))
+                return fail(ErrorCode::corrupt,
+                            "record {} of the snapshot (kind {}) is not as this release knows it; it was written by a "
+                            "newer one, or is damaged",
+                            records + 1, kind);
+        }
+        return fail(ErrorCode::corrupt, "the snapshot ends after record {} without its last one", records);
+    }
+
+private:
+    template <class T, class Map>
+    bool take_named(std::string_view body, Map& map) {
+        T record{};
+        if (!archive::read_body(body, record)) return false;
+        const auto name = record.name;
+        map.insert_or_assign(name, std::move(record));
+        return true;
+    }
+
+    static Result<void> check_version(std::string_view meta) {
+        const auto version = archive::find_number(meta, state_version_field).value_or(first_state_version);
+        if (version <= newest_state_version) return {};
+        return fail(ErrorCode::corrupt,
+                    "the snapshot has version {} of the state and this release knows versions up to {}; install the "
+                    "release that wrote it",
+                    version, newest_state_version);
+    }
+
+    bool take(std::uint64_t kind, std::string_view body) {
+        switch (kind) {
+            case kind_meta:
+                return take_meta(body);
+            case kind_config:
+                if (!archive::read_body(body, *c.config_)) return false;
+                c.policies_ = c.config_->policies;
+                c.cluster_name_ = c.config_->cluster_name;
+                return true;
+            case kind_node:
+                return take_node(body);
+            case kind_partition:
+                return take_named<Partition>(body, c.partitions_);
+            case kind_reservation:
+                return take_named<Reservation>(body, c.reservations_);
+            case kind_license: {
+                StoredLicense license;
+                if (!archive::read_body(body, license)) return false;
+                c.licenses_[license.name] = {license.total, license.used};
+                return true;
+            }
+            case kind_account:
+                return take_named<Account>(body, c.accounts_);
+            case kind_user:
+                return take_named<User>(body, c.users_);
+            case kind_qos:
+                return take_named<Qos>(body, c.qos_);
+            case kind_association: {
+                Association record;
+                if (!archive::read_body(body, record)) return false;
+                c.associations_[record.id] = std::move(record);
+                return true;
+            }
+            case kind_blob:
+                blobs_.emplace_back(body);
+                return true;
+            case kind_spec:
+                return take_spec(body);
+            case kind_job:
+                return take_job(body);
+            case kind_array: {
+                Array record;
+                if (!archive::read_body(body, record)) return false;
+                c.arrays_[record.id] = record;
+                return true;
+            }
+            case kind_step: {
+                Step record;
+                if (!archive::read_body(body, record)) return false;
+                c.steps_[record.key] = std::move(record);
+                return true;
+            }
+            case kind_request: {
+                StoredRequest record;
+                if (!archive::read_body(body, record)) return false;
+                c.requests_[record.id] = {record.job, record.time};
+                return true;
+            }
+            case kind_outbox:
+                return take_entry(body);
+            case kind_history:
+                return archive::read_body(body, c.history_);
+            default:
+                return false;  // of a newer release: what it holds would be lost here
+        }
+    }
+
+    bool take_meta(std::string_view body) {
+        Meta meta;
+        if (!archive::read_body(body, meta)) return false;
+        c.version_ = meta.version;
+        c.now_ = meta.now;
+        c.next_job_id_ = meta.next_job_id;
+        c.next_association_id_ = meta.next_association_id;
+        c.next_qos_id_ = meta.next_qos_id;
+        c.usage_time_ = meta.usage_time;
+        c.next_outbox_ = meta.next_outbox;
+        c.state_version_ = meta.state_version;
+        c.config_generation_ = meta.config_generation;
+        c.config_digests_ = std::move(meta.config_digests);
+        return true;
+    }
+
+    bool take_node(std::string_view body) {
+        Node node;
+        if (!archive::read_body(body, node) || node.id.value != c.nodes_.size()) return false;
+        c.nodes_.push_back(std::move(node));
+        return true;
+    }
+
+    bool take_spec(std::string_view body) {
+        StoredSpec stored;
+        if (!archive::read_body(body, stored)) return false;
+        if (stored.script > blobs_.size() || stored.environment > blobs_.size()) return false;
+        if (stored.script) stored.spec.script = blobs_[stored.script - 1];
+        if (stored.environment) stored.spec.environment = blobs_[stored.environment - 1];
+        specs_.push_back(std::make_shared<JobSpec>(std::move(stored.spec)));
+        return true;
+    }
+
+    bool take_job(std::string_view body) {
+        archive::Reader in{body};
+        std::uint64_t spec = 0;
+        if (!in.varint(spec) || spec == 0 || spec > specs_.size()) return false;
+        std::string_view rest;
+        in.bytes(rest, in.left());
+        Job job;
+        if (!archive::read_body(rest, job) || !is_sound(job)) return false;
+        job.spec = specs_[spec - 1];
+        c.blobs_.add(job.spec->script, job.spec->uid);
+        c.blobs_.add(job.spec->environment, job.spec->uid);
+        c.jobs_.insert_or_assign(c.jobs_.end(), job.id, std::move(job));
+        return true;
+    }
+
+    bool take_entry(std::string_view body) {
+        StoredEntry stored;
+        if (!archive::read_body(body, stored) || stored.spec == 0 || stored.spec > specs_.size()) return false;
+        stored.job.spec = specs_[stored.spec - 1];
+        c.outbox_.push_back({stored.sequence, stored.kind, stored.at, std::make_shared<Job>(std::move(stored.job)),
+                             std::move(stored.step)});
+        return true;
+    }
+
+    // What the indexes rely on.
+    bool is_sound(const Job& job) const {
+        if (static_cast<std::uint8_t>(job.state) >= job_state_count) return false;
+        if ((job.is_active() || job.is_completing() || !job.leaving.empty()) && !job.allocation) return false;
+        if (!job.allocation) return job.open_shares.empty();
+        for (const auto open : job.open_shares)
+            if (open >= job.allocation->shares.size()) return false;
+        const auto is_node = [&](const NodeShare& share) { return share.node.value < c.nodes_.size(); };
+        return std::ranges::all_of(job.allocation->shares, is_node) && std::ranges::all_of(job.leaving, is_node);
+    }
+
+    Cluster& c;
+    std::vector<Text> blobs_;
+    std::vector<std::shared_ptr<const JobSpec>> specs_;
+};
+
+Result<void> Cluster::save(const ByteSink& sink) const { return ClusterSnapshot::save(*this, sink); }
+
+Result<Cluster> Cluster::load(std::string_view snapshot) {
+    Cluster cluster;
+    SPUR_CHECK(ClusterSnapshot{cluster}.load(snapshot));
+    for (const auto& [name, partition] : cluster.partitions_)
+        for (const auto id : partition.nodes)
+            if (id.value >= cluster.nodes_.size())
+                return fail(ErrorCode::corrupt, "partition {} of the snapshot has a node that is not there", name);
+    for (const auto& [name, reservation] : cluster.reservations_)
+        for (const auto id : reservation.nodes)
+            if (id.value >= cluster.nodes_.size())
+                return fail(ErrorCode::corrupt, "reservation {} of the snapshot has a node that is not there", name);
+    ClusterOps ops{cluster, cluster.now_, cluster.version_, {}};
+    ops.index_nodes();
+    ops.index_associations();
+    for (auto& [id, job] : cluster.jobs_) ops.index_job(job);
+    for (auto& node : cluster.nodes_) ops.rebuild_use(node);
+    for (const auto& [id, request] : cluster.requests_) cluster.index_->request_times.insert({request.second, id});
+    ops.recount();
+    return cluster;
+}
+
+}  // namespace spur

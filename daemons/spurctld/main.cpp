@@ -17,8 +17,8 @@
 #include "daemons/common/host/crash.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/spurctld/controller.hpp"
+#include "daemons/spurctld/engine/state_dir.hpp"
 #include "daemons/spurctld/options.hpp"
-#include "daemons/spurctld/state_dir.hpp"
 #include "daemons/spurctld/version.hpp"
 
 namespace {

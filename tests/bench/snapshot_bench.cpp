@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "daemons/spurctld/snapshot_child.hpp"
+#include "daemons/spurctld/engine/snapshot_child.hpp"
 #include "tests/support/cluster_builder.hpp"
 
 namespace {

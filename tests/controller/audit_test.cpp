@@ -1,5 +1,5 @@
 // The audit trail: what is said of a job's life, of nodes, by whom, and what users cannot do to it.
-#include "daemons/spurctld/audit.hpp"
+#include "daemons/spurctld/service/audit.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

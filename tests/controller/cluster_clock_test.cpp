@@ -1,7 +1,7 @@
 // The cluster's time when the machine's clock is set.
 #include <gtest/gtest.h>
 
-#include "daemons/spurctld/cluster_clock.hpp"
+#include "daemons/spurctld/engine/cluster_clock.hpp"
 
 namespace spur::ctld {
 namespace {

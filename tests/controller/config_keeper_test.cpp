@@ -5,8 +5,8 @@
 #include <map>
 
 #include "core/store/codec.hpp"
-#include "daemons/spurctld/config_keeper.hpp"
-#include "daemons/spurctld/peers.hpp"
+#include "daemons/spurctld/engine/peers.hpp"
+#include "daemons/spurctld/settings/config_keeper.hpp"
 #include "tests/support/engine_rig.hpp"
 
 namespace spur::ctld {

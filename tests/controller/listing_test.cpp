@@ -1,9 +1,9 @@
 // What listings show to whom, and which jobs long lists of ids mean.
 #include <gtest/gtest.h>
 
-#include "daemons/spurctld/convert.hpp"
-#include "daemons/spurctld/job_query.hpp"
-#include "daemons/spurctld/privacy.hpp"
+#include "daemons/spurctld/service/convert.hpp"
+#include "daemons/spurctld/service/job_query.hpp"
+#include "daemons/spurctld/service/privacy.hpp"
 #include "tests/support/cluster_builder.hpp"
 
 namespace spur::ctld {

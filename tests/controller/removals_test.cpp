@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "daemons/spurctld/config_warnings.hpp"
+#include "daemons/spurctld/settings/config_warnings.hpp"
 #include "tests/support/cluster_builder.hpp"
 
 namespace spur::ctld {
@@ -12,7 +12,10 @@ using namespace testing;
 
 TEST(Removals, NodesAndPartitionsWithRunningJobsAreNamedWithThem) {
     ClusterBuilder builder;
-    builder.nodes("n[1-3]", testing::cpus(8)).running("a", on("n1"), cpus_each(1)).running("b", on("n[1-2]"), cpus_each(1)).pending("c");
+    builder.nodes("n[1-3]", testing::cpus(8))
+        .running("a", on("n1"), cpus_each(1))
+        .running("b", on("n[1-2]"), cpus_each(1))
+        .pending("c");
     const auto& cluster = builder.cluster();
     ReadModelBuilder models;
     Changes all;

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "daemons/spurctld/step_keys.hpp"
+#include "daemons/spurctld/agents/step_keys.hpp"
 #include "spur/v1/controller.pb.h"
 #include "tests/support/engine_rig.hpp"
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "daemons/common/wire/server_state.hpp"
-#include "daemons/spurctld/watch.hpp"
+#include "daemons/spurctld/service/watch.hpp"
 #include "tests/support/engine_rig.hpp"
 #include "tests/support/fake_directory.hpp"
 

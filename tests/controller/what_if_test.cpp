@@ -1,5 +1,5 @@
 // Questions to plugins that do not come back.
-#include "daemons/spurctld/what_if.hpp"
+#include "daemons/spurctld/planning/what_if.hpp"
 
 #include <gtest/gtest.h>
 

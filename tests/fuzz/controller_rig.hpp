@@ -11,7 +11,7 @@
 
 #include "daemons/common/planning/mirror.hpp"
 #include "daemons/common/wire/server_state.hpp"
-#include "daemons/spurctld/service.hpp"
+#include "daemons/spurctld/service/service.hpp"
 
 namespace spur::fuzz {
 

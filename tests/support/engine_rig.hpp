@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "daemons/spurctld/engine.hpp"
+#include "daemons/spurctld/engine/engine.hpp"
 #include "tests/support/cluster_builder.hpp"
 #include "tests/support/fake_log.hpp"
 

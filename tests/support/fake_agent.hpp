@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "daemons/common/wire/server_state.hpp"
-#include "daemons/spurctld/agents.hpp"
+#include "daemons/spurctld/agents/agents.hpp"
 #include "spur/v1/controller.pb.h"
 
 namespace spur::testing {

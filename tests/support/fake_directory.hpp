@@ -5,7 +5,7 @@
 #include <map>
 #include <mutex>
 
-#include "daemons/spurctld/users.hpp"
+#include "daemons/spurctld/service/users.hpp"
 
 namespace spur::testing {
 

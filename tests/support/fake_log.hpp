@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemons/spurctld/command_log.hpp"
+#include "daemons/spurctld/engine/command_log.hpp"
 
 namespace spur::testing {
 

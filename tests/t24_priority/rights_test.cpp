@@ -1,7 +1,7 @@
 // Who may change which accounts.
 #include <gtest/gtest.h>
 
-#include "daemons/spurctld/account_rights.hpp"
+#include "daemons/spurctld/service/account_rights.hpp"
 
 namespace spur::ctld {
 namespace {

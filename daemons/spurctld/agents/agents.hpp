@@ -1,0 +1,143 @@
+// The agents: one session a node. Turns what happened in the cluster into messages for its nodes, and what the nodes
+// report into commands. Nothing here waits for an agent: a message is queued for its session or, where there is none,
+// left to the reconciliation when the agent registers again.
+//
+// agents.cpp has the sessions, agents_orders.cpp what is sent, agents_reports.cpp what is heard.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/model/config.hpp"
+#include "daemons/common/wire/server.hpp"
+#include "daemons/spurctld/engine/engine.hpp"
+#include "daemons/spurctld/service/users.hpp"
+#include "spur/v1/controller.pb.h"
+
+namespace spur::ctld {
+
+struct NodeVitals {  // what heartbeats say; soft, never in the log
+    double load{};
+    std::uint64_t free_memory_mib{};
+    UnixSeconds clock_skew_s{};  // its clock ahead of the one here, where that is more than most_skew_s; else 0
+};
+
+class Agents final : public EngineObserver {
+public:
+    using Clock = std::chrono::steady_clock;
+    using Log = std::function<void(std::string)>;
+    static constexpr UnixSeconds most_skew_s = 30;
+    Agents(Engine& engine, Users& users, AgentConfig config, std::string cluster_name, Log log);
+    ~Agents() override;
+
+    // A stream has been opened; the caller may be an agent (the service has checked who it is).
+    void open(wire::Session session);
+    void reconfigure(AgentConfig config);
+    std::optional<NodeVitals> vitals(NodeId node) const;
+    std::size_t connected() const;
+
+    void on_applied(const Cluster& cluster, const Events& events, const Changes& changes,
+                    const std::shared_ptr<const ReadModel>& model, bool leads) override;
+    void on_leadership(const Cluster& cluster, const Leadership& now) override;
+
+private:
+    // A launch waits for the owner's groups: a job must not run without them.
+    struct Launch {
+        JobId job;
+        std::uint32_t attempt{};
+        std::optional<NodeId> only;  // of its nodes; else all
+        Clock::time_point since;
+    };
+    struct Link {  // one open session
+        explicit Link(wire::Session stream) : session{std::move(stream)}, heard{Clock::now()} {}
+        wire::Session session;
+        std::optional<NodeId> node;  // once registered
+        std::string name;            // of the node
+        std::string agent;           // which of those that might use the name
+        Clock::time_point heard;
+        Clock::time_point pinged{};  // asked whether it is still there
+        bool closed{false};
+        std::deque<Launch> waiting;  // [engine thread] until there is room in its queue
+        std::atomic<bool> has_waiting{false};
+    };
+    struct Presence {  // one node
+        std::shared_ptr<Link> link;
+        std::weak_ptr<Link> joining;  // its registration is on its way through the log
+        NodeVitals vitals;
+        Clock::time_point silent_since;
+        Clock::time_point rival_told;  // when the log was last told of a second agent of its name
+        bool told_silent{false};
+        bool told_lost{false};
+    };
+    struct Unfinished {          // a step whose end is not in the log yet
+        std::set<NodeId> nodes;  // that have not reported it
+        std::uint32_t worst_status{};
+        std::map<NodeId, std::function<void()>> acknowledge;  // the others' reports, once it is
+        bool proposed{false};
+    };
+
+    // agents.cpp
+    void park(const wire::Session& session);
+    void send_parked_on(const Leadership& now);
+    void receive(const std::shared_ptr<Link>& link, const std::string& bytes);
+    void enrol(const std::shared_ptr<Link>& link, const v1::Register& request);
+    Result<NodeId> may_join(const Link& link, const v1::Register& request);
+    Result<void> check_certificate(const wire::Peer& peer, const std::string& node);
+    Result<void> claim_name(const std::shared_ptr<Link>& link, NodeId node);
+    void refuse(const Link& link, const Error& why);
+    void registered(const std::shared_ptr<Link>& link, NodeId node, const Events& events);
+    v1::ControllerMessage welcome(NodeId node, const Events& events);
+    void lost(const std::shared_ptr<Link>& link);
+    void take_heartbeat(const Link& link, NodeId node, const v1::Heartbeat& beat);
+    void watch_silence(const std::stop_token& stop);
+    void check_silence();
+    void propose_silence(NodeId node, Command command);
+    v1::AgentPolicy policy(NodeId node) const;
+
+    // agents_reports.cpp
+    void take_report(const std::shared_ptr<Link>& link, NodeId node, const v1::StepReport& report);
+    void drain(NodeId node, const std::string& why);
+    void finish_step(NodeId node, const v1::StepReport& report, std::function<void()> acknowledge);
+    void step_is_over(const StepKey& key);
+
+    // agents_orders.cpp
+    std::string pack(v1::ControllerMessage message) const;
+    std::shared_ptr<Link> link_of(NodeId node) const;
+    bool send(NodeId node, const std::string& packed);
+    void send_to_job(const Job& job, v1::ControllerMessage message);
+    void send_keys(const Cluster& cluster);
+    void act(const Cluster& cluster, const Event& event);
+    void launch(const Job& job, std::optional<NodeId> only);
+    void launch(const Launch& wanted);
+    void launch_as(const Launch& wanted, const Result<Users::Record>& owner);
+    void send_launch(const Launch& wanted, const Job& job, const UserRecord& owner, std::size_t index);
+    void send_waiting(const std::shared_ptr<Link>& link);
+    void fail_launch(const Launch& wanted, const std::string& why);
+    void try_again();
+
+    Engine& engine_;
+    Users& users_;
+    std::string cluster_name_;
+    Log log_;
+
+    mutable std::mutex mutex_;
+    AgentConfig config_;
+    std::map<NodeId, Presence> nodes_;
+    std::vector<wire::Session> parked_;  // of agents that came while nobody led
+    std::vector<Launch> postponed_;      // nobody could say what groups the owner is in
+    bool leads_{false};
+    std::map<StepKey, Unfinished> unfinished_;  // [engine thread]
+    std::jthread watchdog_;
+};
+
+}  // namespace spur::ctld

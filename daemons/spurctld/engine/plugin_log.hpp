@@ -1,0 +1,32 @@
+// The command log behind a state plugin.
+#pragma once
+
+#include <memory>
+
+#include "daemons/common/host/host.hpp"
+#include "daemons/spurctld/engine/command_log.hpp"
+
+namespace spur::ctld {
+
+class PluginLog final : public CommandLog {
+public:
+    explicit PluginLog(daemon::Bound<daemon::StateAxis> state);
+    ~PluginLog() override;
+
+    Result<void> open(LogListener& listener) override;
+    Result<void> propose(const std::vector<std::string>& entries, std::uint64_t ticket) override;
+    Result<void> barrier(std::uint64_t ticket) override;
+    Result<void> snapshot(std::uint64_t index, const std::vector<std::string>& chunks) override;
+    Result<LogStatus> status() override;
+    Result<std::vector<LogMember>> members() override;
+    Result<void> add_member(std::string_view address, std::uint64_t ticket) override;
+    Result<void> remove_member(std::string_view address, std::uint64_t ticket) override;
+    Result<void> transfer(std::string_view address, std::uint64_t ticket) override;
+
+private:
+    struct Ears;  // the C listener; outlives the plugin instance
+    daemon::Bound<daemon::StateAxis> state_;
+    std::unique_ptr<Ears> ears_;
+};
+
+}  // namespace spur::ctld

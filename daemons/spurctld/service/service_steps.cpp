@@ -1,0 +1,203 @@
+// Allocations and steps: what srun and salloc ask for.
+#include <future>
+
+#include "core/machine/step_layout.hpp"
+#include "core/machine/validate.hpp"
+#include "daemons/spurctld/agents/launch.hpp"
+#include "daemons/spurctld/service/convert.hpp"
+#include "daemons/spurctld/service/privacy.hpp"
+#include "daemons/spurctld/service/service.hpp"
+
+namespace spur::ctld {
+
+namespace {
+
+constexpr std::chrono::milliseconds longest_wait{60'000};
+constexpr std::int64_t credential_lifetime_s = 120;
+
+std::chrono::steady_clock::time_point deadline_of(std::uint32_t timeout_ms) {
+    const auto wait = timeout_ms == 0 ? longest_wait : std::min(longest_wait, std::chrono::milliseconds{timeout_ms});
+    return std::chrono::steady_clock::now() + wait;
+}
+
+void layout_to_wire(const ReadModel& model, const Step& step,
+                    google::protobuf::RepeatedPtrField<v1::TaskLayout>& layout) {
+    for (std::size_t i = 0; i < step.shares.size(); ++i) {
+        auto& out = *layout.Add();
+        if (const auto& node = model.nodes.get(step.shares[i].node.value)) {
+            out.set_node(node->name.str());
+            out.set_addr(agent_address(*node));
+        }
+        if (i < step.task_ids.size())
+            for (const auto task : step.task_ids[i]) out.add_tasks(task);
+    }
+}
+
+}  // namespace
+
+void Service::await_allocation(const Call& call) {
+    const auto request = call.parse<v1::AwaitAllocationRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto who = actor(call);
+    watchers_.wait_for_job(
+        JobId{request->job_id()}, deadline_of(request->timeout_ms()),
+        [this, call, who, id = request->job_id(), until_ended = request->until_ended()](const ReadModel& model,
+                                                                                        bool expired) {
+            if (call.abandoned()) return true;
+            const auto& job = model.jobs.get(id);
+            if (!job) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"}), true;
+            const bool ready =
+                (job->is_running() && !(job->flags & job_flag::configuring) && !until_ended) || job->is_finished();
+            if (!ready && !expired) return false;
+            const Privacy privacy{who, model};
+            if (!privacy.shows(*job)) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"}), true;
+            v1::AwaitAllocationReply reply;
+            const bool may_see = privacy.shows_secrets(*job);
+            job_to_wire(model, *job,
+                        {.environment = may_see, .spank_environment = may_see, .script = false, .steps = false},
+                        *reply.mutable_job());
+            reply.set_ready(ready);
+            call.reply_with(reply);
+            return true;
+        });
+}
+
+struct Service::StepAsk {
+    Call call;
+    Actor who;
+    Users::Record owner;  // of the job, with his groups
+    JobId job;
+    StepSpec spec;
+    std::chrono::steady_clock::time_point deadline;
+};
+
+void Service::create_step(const Call& call) {
+    const auto request = call.parse<v1::CreateStepRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto model = engine_.model();
+    const auto& job = model->jobs.get(request->job_id());
+    if (!job) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"});
+    const auto spec = step_spec_from_wire(*request);
+    if (!spec) return refuse(call, spec.error());
+    users_.find_with_groups(job->spec->uid, [this, call, spec = *spec, id = JobId{request->job_id()},
+                                             timeout_ms = request->timeout_ms()](const Result<Users::Record>& owner) {
+        if (!owner) return refuse(call, owner.error());
+        wait_for_step(std::make_shared<StepAsk>(call, actor(call), *owner, id, spec, deadline_of(timeout_ms)));
+    });
+}
+
+// A step that does not fit beside the job's others is tried again when something of the job changes.
+void Service::wait_for_step(const std::shared_ptr<StepAsk>& ask) {
+    in_background([this, ask] {
+        watchers_.wait_for_job(ask->job, ask->deadline, [this, ask](const ReadModel&, bool expired) {
+            if (ask->call.abandoned()) return true;
+            const auto verdict = std::make_shared<std::promise<bool>>();
+            auto settled = verdict->get_future();
+            engine_.post([this, ask, expired, verdict] { verdict->set_value(try_step(ask, expired)); },
+                         [this, ask, verdict](const Error& error) {
+                             refuse(ask->call, error);
+                             verdict->set_value(true);
+                         });
+            return settled.get();
+        });
+    });
+}
+
+// True once the question is answered or will be; false: ask again when the job has changed. [engine thread]
+bool Service::try_step(const std::shared_ptr<StepAsk>& ask, bool expired) {
+    const auto* job = engine_.cluster().find_job(ask->job);
+    if (job == nullptr) return refuse(ask->call, {ErrorCode::not_found, "Invalid job id specified"}), true;
+    if (job->spec->uid != ask->who.uid && !authority_.is_daemon(ask->who.uid))
+        return refuse(ask->call, {ErrorCode::denied, "Access/permission denied"}), true;
+    auto layout = lay_out_step(engine_.cluster(), ask->job, ask->spec, ask->who);
+    if (layout) {
+        engine_.propose(std::move(*layout), [this, ask](const Result<Events>& result) {
+            if (result) {
+                const auto reply = step_reply(*ask, *result);
+                return reply ? ask->call.reply_with(*reply) : refuse(ask->call, reply.error());
+            }
+            // Another step of the job was on its way at the same time and has what this one was to get.
+            if (result.error().code == ErrorCode::conflict) return wait_for_step(ask);
+            refuse(ask->call, result.error());
+        });
+        return true;
+    }
+    if (layout.error().code != ErrorCode::conflict) return refuse(ask->call, layout.error()), true;
+    if (!expired) return false;
+    v1::CreateStepReply reply;
+    reply.set_wait(true);
+    ask->call.reply_with(reply);
+    return true;
+}
+
+Result<v1::CreateStepReply> Service::step_reply(const StepAsk& ask, const Events& events) {
+    v1::CreateStepReply reply;
+    const auto model = engine_.model();
+    const auto& made_for = model->jobs.get(ask.job.value);
+    for (const auto& event : events) {
+        const auto* started = std::get_if<StepStarted>(&event);
+        const auto* step = started != nullptr ? engine_.cluster().find_step(started->step) : nullptr;
+        if (step == nullptr || !made_for) continue;
+        step_to_wire(*model, *step, *reply.mutable_step());
+        layout_to_wire(*model, *step, *reply.mutable_layout());
+        job_to_wire(*model, *made_for, {}, *reply.mutable_job());
+        reply.set_kill_wait_s(model->directory->policies.kill_wait_s);
+        v1::StepCredential credential;
+        job_launch(*model, *made_for, *ask.owner, *credential.mutable_job());
+        for (const auto& share : made_for->allocation->shares)
+            share_to_wire(*model, share, *credential.mutable_job()->add_shares());
+        *credential.mutable_step() = reply.step();
+        *credential.mutable_layout() = reply.layout();
+        credential.set_cpus_per_task(step->cpus_per_task);
+        const auto now = static_cast<std::int64_t>(::time(nullptr));
+        credential.set_issued(now);
+        credential.set_expires(now + credential_lifetime_s);
+        SPUR_TRY(*reply.mutable_credential(), hooks_.sign_step(credential.SerializeAsString()));
+    }
+    return reply;
+}
+
+void Service::finish_step(const Call& call) {
+    const auto request = call.parse<v1::FinishStepRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto model = engine_.model();
+    const auto& job = model->jobs.get(request->job_id());
+    if (!job) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"});
+    if (const auto who = actor(call); job->spec->uid != who.uid && !who.is_operator())
+        return refuse(call, {ErrorCode::denied, "Access/permission denied"});
+    FinishStep command{.key = {JobId{request->job_id()}, StepId{request->step_id()}},
+                       .attempt = job->attempt,
+                       .exit_status = request->exit_status()};
+    engine_.propose(std::move(command), [this, call](const Answer& answer) {
+        // Its agents may have reported the end first: that is no error.
+        if (!answer.is_final()) return refuse(call, answer.result.error());
+        call.reply_with(v1::Ack{});
+    });
+}
+
+void Service::release_allocation(const Call& call) {
+    const auto request = call.parse<v1::ReleaseAllocationRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto model = engine_.model();
+    const auto& job = model->jobs.get(request->job_id());
+    if (!job) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"});
+    const auto who = actor(call);
+    if (job->spec->uid != who.uid && !who.is_operator())
+        return refuse(call, {ErrorCode::denied, "Access/permission denied"});
+    if (job->is_pending()) {
+        JobRef ref;
+        ref.job = job->id.value;
+        return change(call, CancelJob{ref, who}, [](const Events&) { return v1::Ack{}.SerializeAsString(); });
+    }
+    FinishJob command{.job = job->id,
+                      .attempt = job->attempt,
+                      .cause = job->spec->kind == JobKind::allocation ? EndCause::released : EndCause::exited,
+                      .exit_status = request->exit_status(),
+                      .detail = {}};
+    engine_.propose(std::move(command), [this, call](const Answer& answer) {
+        if (!answer.is_final()) return refuse(call, answer.result.error());
+        call.reply_with(v1::Ack{});
+    });
+}
+
+}  // namespace spur::ctld

@@ -30,21 +30,21 @@ ConfigValue typed(const std::vector<std::string>& values) {
 
 // The plugin lives as long as the command.
 struct Credentials : wire::CredentialSource {
-    explicit Credentials(daemon::HostOptions options) : host{std::move(options)} {}
+    explicit Credentials(host::HostOptions options) : host{std::move(options)} {}
     Result<std::string> make(const wire::CredentialRequest& request) override { return source->make(request); }
     [[nodiscard]] bool demands_proof() const override { return source->demands_proof(); }
     Result<void> verify_reply(std::string_view method, std::string_view credential, const Digest& reply,
                               std::string_view proof) override {
         return source->verify_reply(method, credential, reply, proof);
     }
-    daemon::PluginHost host;
-    std::unique_ptr<daemon::PluginCredentials> source;
+    host::PluginHost host;
+    std::unique_ptr<auth::PluginCredentials> source;
 };
 
 }  // namespace
 
 Result<std::shared_ptr<wire::CredentialSource>> open_credentials(const Cluster& cluster) {
-    daemon::HostOptions options;
+    host::HostOptions options;
     options.program = "spur";
     options.executor_threads = 0;
     if (!cluster.state_dir.empty()) options.facts["controller.state_dir"] = cluster.state_dir;
@@ -52,8 +52,8 @@ Result<std::shared_ptr<wire::CredentialSource>> open_credentials(const Cluster& 
     credentials->host.set_dirs(cluster.plugin_dirs);
     std::vector<ConfigOption> given;
     for (const auto& [key, values] : cluster.auth_options) given.push_back({key, typed(values), 0});
-    SPUR_TRY(const auto auth, credentials->host.open<daemon::AuthAxis>(cluster.auth, std::move(given)));
-    credentials->source = std::make_unique<daemon::PluginCredentials>(auth, owner_of(cluster.config_path));
+    SPUR_TRY(const auto auth, credentials->host.open<host::AuthAxis>(cluster.auth, std::move(given)));
+    credentials->source = std::make_unique<auth::PluginCredentials>(auth, owner_of(cluster.config_path));
     return credentials;
 }
 

@@ -81,7 +81,7 @@ Result<void> copy_filled(const fs::path& from, const fs::path& to, const std::ma
 Result<int> create(const Options& options, Invocation&) {
     const auto& type = options.words[0];
     const fs::path dir = options.words[1];
-    if (!daemon::is_plugin_type(type))
+    if (!host::is_plugin_type(type))
         return fail(ErrorCode::invalid, "\"{}\" is not AXIS/NAME, both in lower case: sched/mine", type);
     const auto slash = type.find('/');
     SPUR_TRY(const auto source, find_template(options.language, type.substr(0, slash)));

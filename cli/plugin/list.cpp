@@ -9,9 +9,9 @@
 namespace spur::cli::plugin {
 namespace {
 
-using daemon::DescriptorInfo;
-using daemon::Found;
-using daemon::OptionInfo;
+using host::DescriptorInfo;
+using host::Found;
+using host::OptionInfo;
 
 std::string state_of(const Found& found, const std::string& type, const Surroundings& around) {
     if (found.shadowed) return "shadowed";  // a file of the same name comes earlier in the search path
@@ -109,7 +109,7 @@ std::string range_text(const OptionInfo& option) {
     return option.has_range() ? fmt::format("{} to {}", option.minimum, option.maximum) : "";
 }
 
-std::string info_text(const daemon::ModuleInfo& module, const DescriptorInfo& one, const std::filesystem::path& file) {
+std::string info_text(const host::ModuleInfo& module, const DescriptorInfo& one, const std::filesystem::path& file) {
     std::string interfaces;
     for (const auto& id : one.interfaces) interfaces += fmt::format("{}{}", interfaces.empty() ? "" : ", ", id);
     auto text = fmt::format("{} {} by {}\n{}\n\n", one.type, one.version, one.vendor, one.summary);
@@ -120,7 +120,7 @@ std::string info_text(const daemon::ModuleInfo& module, const DescriptorInfo& on
     text += fmt::format("\nOptions, in [plugin.\"{}\"] of spur.conf:\n", one.type);
     std::vector<std::vector<std::string>> rows{{"KEY", "KIND", "DEFAULT", "VALUES", "MEANING"}};
     for (const auto& option : one.options)
-        rows.push_back({option.key, daemon::option_kind_name(option.kind),
+        rows.push_back({option.key, host::option_kind_name(option.kind),
                         option.is_required()    ? "(required)"
                         : !option.has_fallback  ? "(empty)"
                         : option.fallback == "" ? "\"\""
@@ -129,7 +129,7 @@ std::string info_text(const daemon::ModuleInfo& module, const DescriptorInfo& on
     return text + in_columns(rows, "  ");
 }
 
-std::string info_json(const daemon::ModuleInfo& module, const DescriptorInfo& one, const std::filesystem::path& file) {
+std::string info_json(const host::ModuleInfo& module, const DescriptorInfo& one, const std::filesystem::path& file) {
     JsonWriter out;
     out.begin_object();
     write_descriptor(out, one);
@@ -141,7 +141,7 @@ std::string info_json(const daemon::ModuleInfo& module, const DescriptorInfo& on
     for (const auto& option : one.options) {
         out.begin_object();
         out.member("key", option.key);
-        out.member("kind", daemon::option_kind_name(option.kind));
+        out.member("kind", host::option_kind_name(option.kind));
         out.member("required", option.is_required());
         if (option.has_fallback)
             out.member("default", option.fallback);
@@ -162,7 +162,7 @@ std::string info_json(const daemon::ModuleInfo& module, const DescriptorInfo& on
 Result<int> list(const Options& options, Invocation& self) {
     SPUR_TRY(auto around, find_surroundings(options));
     around.running = ask_controller(self);
-    const auto all = daemon::probe_all(around.dirs);
+    const auto all = host::probe_all(around.dirs);
     print_out(options.json ? list_json(all, around) : list_text(all, around));
     return 0;
 }
@@ -170,15 +170,15 @@ Result<int> list(const Options& options, Invocation& self) {
 Result<int> info(const Options& options, Invocation&) {
     const auto& word = options.words.front();
     std::filesystem::path file = word;
-    if (daemon::is_plugin_type(word) && !std::filesystem::exists(file)) {
+    if (host::is_plugin_type(word) && !std::filesystem::exists(file)) {
         SPUR_TRY(const auto around, find_surroundings(options));
-        SPUR_TRY(const auto found, daemon::find_plugin(word, around.dirs));
+        SPUR_TRY(const auto found, host::find_plugin(word, around.dirs));
         file = found.path;
     }
-    SPUR_TRY(const auto module, daemon::probe(file));
+    SPUR_TRY(const auto module, host::probe(file));
     std::string text;
     for (const auto& one : module.plugins) {
-        if (daemon::is_plugin_type(word) && one.type != word) continue;
+        if (host::is_plugin_type(word) && one.type != word) continue;
         if (!text.empty()) text += '\n';
         text += options.json ? info_json(module, one, file) : info_text(module, one, file);
     }

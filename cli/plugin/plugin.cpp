@@ -122,7 +122,7 @@ Result<Surroundings> find_surroundings(const Options& options) {
     SPUR_TRY(const auto cluster, find_cluster());
     auto configured = options.dirs;
     configured.insert(configured.end(), cluster.plugin_dirs.begin(), cluster.plugin_dirs.end());
-    Surroundings found{daemon::plugin_search_path(configured), {}};
+    Surroundings found{host::plugin_search_path(configured), {}};
     if (cluster.config_path.empty()) return found;
     SPUR_TRY(const auto lines, ConfigLines::load(cluster.config_path));
     for (const char* axis : {"state", "sched", "select", "priority", "accounting", "auth", "net", "gpu", "cgroup"})

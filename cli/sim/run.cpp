@@ -43,7 +43,7 @@ Result<void> choose_plugin(Config& config, const std::string& axis, std::string 
 
 Result<void> change_setting(Config& config, const std::string& name, const std::string& value) {
     const auto dot = name.find('.');
-    if (dot == std::string::npos || !daemon::is_plugin_type(name.substr(0, dot)))
+    if (dot == std::string::npos || !host::is_plugin_type(name.substr(0, dot)))
         return fail(ErrorCode::invalid, "--set {}={}: it must be PLUGIN.OPTION=VALUE, as in sched/backfill.window=2-0",
                     name, value);
     auto& options = config.plugin_options[name.substr(0, dot)];
@@ -91,9 +91,9 @@ Result<Config> load_simulated(const std::string& path, const RunOptions& options
     auto file = path;
     if (file.empty()) {
         SPUR_TRY(const auto cluster, find_cluster());
-        file = cluster.config_path.empty() ? daemon::default_config_path().string() : cluster.config_path;
+        file = cluster.config_path.empty() ? config::default_config_path().string() : cluster.config_path;
     }
-    SPUR_TRY(auto config, daemon::load_config({file, false}));
+    SPUR_TRY(auto config, config::load_config({file, false}));
     config.plugin_dirs.insert(config.plugin_dirs.begin(), options.dirs.begin(), options.dirs.end());
     for (const auto& [axis, type] : options.plugins) SPUR_CHECK(choose_plugin(config, axis, type));
     for (const auto& [name, value] : options.settings) SPUR_CHECK(change_setting(config, name, value));

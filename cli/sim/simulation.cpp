@@ -12,7 +12,7 @@ constexpr std::int64_t prune_s = 3600;
 constexpr std::uint32_t most_idle_ticks = 1000;  // of which nothing came: what waits would wait for ever
 constexpr std::uint32_t failed_exit = 1U << 8;   // a wait status
 
-Result<std::string> version_of(const daemon::PluginHost& host, const std::string& type) {
+Result<std::string> version_of(const host::PluginHost& host, const std::string& type) {
     for (const auto& status : host.list())
         if (status.type == type) return fmt::format("{} {}", type, status.version);
     return fail(ErrorCode::not_found, "plugin {} is not open", type);
@@ -182,7 +182,7 @@ void Simulation::cycle() {
     next_cycle_ = now_ + options_.interval_s;
     if (cluster_.pending_jobs().empty()) return;
 
-    ctld::CycleInput input;
+    planning::CycleInput input;
     input.model = builder_.publish(cluster_, changes_);
     input.changes = std::exchange(changes_, {});
     input.now = now_;
@@ -204,7 +204,7 @@ void Simulation::cycle() {
     for (const auto& one : outcome.plan.preemptions)
         if (!apply(PreemptJob{one.victim, one.attempt, one.mode, one.preemptor})) ++out_.refused_starts;
     in_cycle_ = true;
-    for (auto& start : ctld::start_commands(std::move(outcome.plan.starts), *model))
+    for (auto& start : planning::start_commands(std::move(outcome.plan.starts), *model))
         if (const auto started = apply(std::move(start)); !started) {
             ++out_.refused_starts;
             if (started.error().code != ErrorCode::conflict)
@@ -214,15 +214,15 @@ void Simulation::cycle() {
 }
 
 Result<Outcome> simulate(const Trace& trace, const Config& config, const SimulationOptions& options) {
-    daemon::HostOptions host_options;
+    host::HostOptions host_options;
     host_options.program = "spur sim";
     host_options.facts = {{"cluster_name", config.cluster.cluster_name.str()}};
     host_options.executor_threads = 1;
-    daemon::PluginHost host{std::move(host_options)};
-    ctld::PolicyPlugins plugins;
-    SPUR_TRY(plugins.select, host.open<daemon::SelectAxis>(config));
-    SPUR_TRY(plugins.priority, host.open<daemon::PriorityAxis>(config));
-    SPUR_TRY(plugins.sched, host.open<daemon::SchedAxis>(config));
+    host::PluginHost host{std::move(host_options)};
+    planning::PolicyPlugins plugins;
+    SPUR_TRY(plugins.select, host.open<host::SelectAxis>(config));
+    SPUR_TRY(plugins.priority, host.open<host::PriorityAxis>(config));
+    SPUR_TRY(plugins.sched, host.open<host::SchedAxis>(config));
     std::map<std::string, std::string> versions;
     SPUR_TRY(versions["sched"], version_of(host, plugins.sched.type()));
     SPUR_TRY(versions["select"], version_of(host, plugins.select.type()));

@@ -37,7 +37,8 @@ struct Run {
 
 class Simulation {
 public:
-    Simulation(const Trace& trace, const Config& config, const SimulationOptions& options, ctld::PolicyPlugins plugins)
+    Simulation(const Trace& trace, const Config& config, const SimulationOptions& options,
+               planning::PolicyPlugins plugins)
         : trace_{trace},
           config_{config},
           options_{options},
@@ -112,10 +113,10 @@ private:
     const Config& config_;
     const SimulationOptions& options_;
     spur::Cluster cluster_;
-    ctld::ReadModelBuilder builder_;
-    ctld::Changes changes_;
-    daemon::Bound<daemon::PriorityAxis> priority_;
-    ctld::PlanningCycle planning_;
+    planning::ReadModelBuilder builder_;
+    planning::Changes changes_;
+    host::Bound<host::PriorityAxis> priority_;
+    planning::PlanningCycle planning_;
     std::optional<Gauges> gauges_;
     Population people_;
     Outcome out_;

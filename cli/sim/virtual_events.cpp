@@ -65,9 +65,9 @@ void Simulation::submit(std::uint32_t place) {
 Result<Events> Simulation::apply(spur::Command command) {
     auto events = cluster_.apply({now_, std::move(command)});
     if (!events) return events;
-    ctld::note_changes(*events, changes_);
+    planning::note_changes(*events, changes_);
     // A start takes and frees nothing: what could not start beside it cannot start after it.
-    if (!in_cycle_ && !wants_cycle_) wants_cycle_ = std::ranges::any_of(*events, ctld::wants_scheduling);
+    if (!in_cycle_ && !wants_cycle_) wants_cycle_ = std::ranges::any_of(*events, planning::wants_scheduling);
     follow(*events);
     for (auto jobs = std::exchange(to_clean_, {}); !jobs.empty(); jobs = std::exchange(to_clean_, {}))
         for (const auto job : jobs) clean_up(job);

@@ -126,7 +126,7 @@ private:
     }
 
     std::expected<v1::Job, int> allocate_own() {
-        AllocationRequest request{submit_request(), srun, first().quiet, first().immediate_s,
+        AllocationRequest request{submit_request(), submit::srun, first().quiet, first().immediate_s,
                                   "Unable to allocate resources"};
         return allocate(session_, console_, request);
     }
@@ -172,7 +172,7 @@ private:
                     return std::unexpected(error_exit_code(1));
                 }
                 places.push_back({*place, components_[i]});
-                if (job.het_job_id() != 0) step::adopt_size(places.back().component.options, *place);
+                if (job.het_job_id() != 0) srun::adopt_size(places.back().component.options, *place);
             }
         }
         return places;
@@ -204,8 +204,8 @@ private:
     }
 
     // The step in each of its components: one number, and tasks counted through.
-    std::expected<std::vector<step::StepPart>, int> create_parts(const std::vector<Place>& places) {
-        std::vector<step::StepPart> parts;
+    std::expected<std::vector<srun::StepPart>, int> create_parts(const std::vector<Place>& places) {
+        std::vector<srun::StepPart> parts;
         const auto give_up = [&](int code) {
             finish(parts, 1 << 8);
             return std::unexpected(code);
@@ -213,7 +213,7 @@ private:
         std::uint32_t tasks = 0;
         for (const auto& place : places) {
             const bool own = !first().step.job_id;
-            auto wanted = step::step_request(place.component.options, place.job, own, place.component.command.front());
+            auto wanted = srun::step_request(place.component.options, place.job, own, place.component.command.front());
             if (!wanted) {
                 console_.error("{}", wanted.error().text);
                 return give_up(error_exit_code(1));
@@ -241,7 +241,7 @@ private:
             finish(*parts, 1 << 8);
             return error_exit_code(1);
         }
-        step::StepRun run(session_, console_, *parts, std::move(*settings));
+        srun::StepRun run(session_, console_, *parts, std::move(*settings));
         const int code = run.run();
         release_status_ = run.book().wait_status();
         finish(*parts, release_status_);
@@ -249,7 +249,7 @@ private:
         return code;
     }
 
-    void finish(const std::vector<step::StepPart>& parts, std::uint32_t status) {
+    void finish(const std::vector<srun::StepPart>& parts, std::uint32_t status) {
         for (const auto& part : parts) {
             v1::FinishStepRequest request;
             request.set_job_id(part.step.step().job_id());
@@ -264,7 +264,7 @@ private:
         if (program.empty() || equal_nocase(program, "none")) return true;
         const auto ping = session_.call<v1::PingReply>("Ping", v1::PingRequest{});
         const auto cluster = ping ? ping->cluster() : std::string{};
-        for (const auto& [name, value] : step::script_variables(first(), made, submitter_, cluster, context))
+        for (const auto& [name, value] : srun::script_variables(first(), made, submitter_, cluster, context))
             ::setenv(name.c_str(), value.c_str(), 1);
         if (::access(program.substr(0, program.find(' ')).c_str(), R_OK | X_OK) != 0) {
             console_.info("Access denied for {}: {}", program, std::strerror(errno));
@@ -280,9 +280,9 @@ private:
         return false;
     }
 
-    Result<step::RunSettings> run_settings(const v1::Job& job, std::vector<step::StepPart>& parts,
+    Result<srun::RunSettings> run_settings(const v1::Job& job, std::vector<srun::StepPart>& parts,
                                            const std::vector<Place>& places);
-    Result<void> fill_launch(step::StepPart& part, const Component& component, bool in_component);
+    Result<void> fill_launch(srun::StepPart& part, const Component& component, bool in_component);
 
     Invocation& self_;
     const Console& console_;
@@ -292,7 +292,7 @@ private:
     std::uint32_t release_status_ = 0;
 };
 
-Result<void> Srun::fill_launch(step::StepPart& part, const Component& component, bool in_component) {
+Result<void> Srun::fill_launch(srun::StepPart& part, const Component& component, bool in_component) {
     const auto& options = component.options;
     const auto& step = options.step;
     auto& launch = part.launch;
@@ -304,7 +304,7 @@ Result<void> Srun::fill_launch(step::StepPart& part, const Component& component,
     }
     environment.push_back(fmt::format("SLURM_PRIO_PROCESS={}", submitter_.nice));
     environment.push_back(fmt::format("SRUN_DEBUG={}", 3 + options.verbose - (options.quiet ? 1 : 0)));
-    for (auto& variable : step::option_variables(options, part.step, !step.job_id))
+    for (auto& variable : srun::option_variables(options, part.step, !step.job_id))
         environment.push_back(std::move(variable));
     launch.set_preserve_size(step.preserve_env);
     launch.set_credential(part.step.credential());
@@ -357,12 +357,12 @@ PatternValues pattern_values(const v1::Job& job, const v1::Step& step) {
     return values;
 }
 
-Result<step::RunSettings> Srun::run_settings(const v1::Job& job, std::vector<step::StepPart>& parts,
+Result<srun::RunSettings> Srun::run_settings(const v1::Job& job, std::vector<srun::StepPart>& parts,
                                              const std::vector<Place>& places) {
-    using Kind = step::StreamPlan::Kind;
+    using Kind = srun::StreamPlan::Kind;
     const auto& options = first();
     const auto& wanted = options.step;
-    step::RunSettings settings;
+    srun::RunSettings settings;
     std::uint32_t tasks = 0, nodes = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         SPUR_CHECK(fill_launch(parts[i], places[i].component, parts.size() > 1));
@@ -377,7 +377,7 @@ Result<step::RunSettings> Srun::run_settings(const v1::Job& job, std::vector<ste
         }
 
     const auto plan_of = [&](const std::string& text) {
-        auto plan = step::stream_plan(text);
+        auto plan = srun::stream_plan(text);
         if (plan.kind == Kind::one_task && plan.task >= tasks) plan.kind = Kind::local_file;
         return plan;
     };
@@ -386,7 +386,7 @@ Result<step::RunSettings> Srun::run_settings(const v1::Job& job, std::vector<ste
                        wanted.unbuffered,       options.spec.open_mode_append(), tasks};
     // Without -e, of one task's output its errors are part.
     if (wanted.std_err.empty() && settings.output.out.kind == Kind::one_task) settings.output.err = settings.output.out;
-    const auto remote = [](const step::StreamPlan& plan) {
+    const auto remote = [](const srun::StreamPlan& plan) {
         return plan.kind == Kind::remote_files || plan.kind == Kind::none ? plan.pattern : std::string();
     };
     for (auto& part : parts) {
@@ -401,7 +401,7 @@ Result<step::RunSettings> Srun::run_settings(const v1::Job& job, std::vector<ste
 
     settings.pty = wanted.pty;
     if (wanted.pty) {
-        if (const auto size = step::window_size(STDIN_FILENO)) {
+        if (const auto size = srun::window_size(STDIN_FILENO)) {
             auto& launch = parts.front().launch;
             launch.set_pty(true);
             launch.mutable_window()->set_rows(size->rows);
@@ -417,7 +417,7 @@ Result<step::RunSettings> Srun::run_settings(const v1::Job& job, std::vector<ste
     if (wanted.multi_prog) {
         const std::span<const std::string> command = components_.front().command;
         SPUR_TRY(const auto text, whole_file(command.front()));
-        SPUR_TRY(const auto lines, step::multi_prog_commands(text, tasks, command.front(), command.subspan(1)));
+        SPUR_TRY(const auto lines, srun::multi_prog_commands(text, tasks, command.front(), command.subspan(1)));
         for (auto& part : parts)
             for (const auto& line : lines) part.launch.add_multi_prog(line);
     }
@@ -432,10 +432,10 @@ Result<step::RunSettings> Srun::run_settings(const v1::Job& job, std::vector<ste
 }  // namespace
 
 int run_srun(Invocation& self) {
-    auto split = split_command_line(srun, self.words);
-    if (split.outcome.end != ParseEnd::go_on) return leave(self.console, srun, split.outcome);
-    auto read = read_components(srun, split.line, {}, true);
-    if (read.outcome.end != ParseEnd::go_on) return leave(self.console, srun, read.outcome);
+    auto split = split_command_line(submit::srun, self.words);
+    if (split.outcome.end != ParseEnd::go_on) return leave(self.console, submit::srun, split.outcome);
+    auto read = read_components(submit::srun, split.line, {}, true);
+    if (read.outcome.end != ParseEnd::go_on) return leave(self.console, submit::srun, read.outcome);
     auto& options = read.components.front();
     if (options.step.mpi_list) return print_out("MPI plugin types are...\n\tnone\n"), 0;
     if (split.line.command.empty()) {
@@ -447,7 +447,7 @@ int run_srun(Invocation& self) {
     std::vector<Component> components;
     for (std::size_t i = 0; i < read.components.size(); ++i) {
         auto& component = read.components[i];
-        if (const auto completed = complete(srun, component, submitter); !completed) {
+        if (const auto completed = complete(submit::srun, component, submitter); !completed) {
             self.console.error_lines(completed.error().text);
             return error_exit_code(1);
         }

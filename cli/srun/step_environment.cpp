@@ -3,7 +3,7 @@
 #include "cli/common/job_text.hpp"
 #include "cli/submit/allocation.hpp"
 
-namespace spur::cli::step {
+namespace spur::cli::srun {
 
 using namespace submit;
 
@@ -63,4 +63,4 @@ std::vector<std::pair<std::string, std::string>> script_variables(const SubmitOp
     return variables;
 }
 
-}  // namespace spur::cli::step
+}  // namespace spur::cli::srun

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace spur::cli::step {
+namespace spur::cli::srun {
 
 // For the tasks, beside what was exported and what each agent adds. `own_allocation`: srun got the job for this step.
 std::vector<std::string> option_variables(const submit::SubmitOptions& options, const v1::CreateStepReply& made,
@@ -22,4 +22,4 @@ std::vector<std::pair<std::string, std::string>> script_variables(const submit::
                                                                   const std::string& cluster,
                                                                   const std::string& context);
 
-}  // namespace spur::cli::step
+}  // namespace spur::cli::srun

@@ -10,7 +10,7 @@
 
 #include <map>
 
-namespace spur::cli::step {
+namespace spur::cli::srun {
 namespace {
 
 using submit::Source;
@@ -193,4 +193,4 @@ Result<std::vector<std::string>> multi_prog_commands(std::string_view text, std:
     return commands;
 }
 
-}  // namespace spur::cli::step
+}  // namespace spur::cli::srun

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace spur::cli::step {
+namespace spur::cli::srun {
 
 struct StepRequest {
     v1::CreateStepRequest request;
@@ -46,4 +46,4 @@ Result<std::vector<std::string>> multi_prog_commands(std::string_view text, std:
 
 std::string shell_quoted(std::string_view word);
 
-}  // namespace spur::cli::step
+}  // namespace spur::cli::srun

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <utility>
 
-namespace spur::cli::step {
+namespace spur::cli::srun {
 namespace {
 
 using namespace std::chrono_literals;
@@ -465,4 +465,4 @@ void StepRun::tell_exits() {
     for (const auto& line : book_.take_messages(!interrupted_)) console_.error("{}", line);
 }
 
-}  // namespace spur::cli::step
+}  // namespace spur::cli::srun

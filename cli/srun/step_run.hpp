@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace spur::cli::step {
+namespace spur::cli::srun {
 
 // What runs in one component of the job: the whole step where there is only one.
 struct StepPart {
@@ -118,4 +118,4 @@ private:
     bool failed_to_launch_ = false;
 };
 
-}  // namespace spur::cli::step
+}  // namespace spur::cli::srun

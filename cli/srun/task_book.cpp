@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <csignal>
 
-namespace spur::cli::step {
+namespace spur::cli::srun {
 namespace {
 
 int code_of(std::uint32_t status) {
@@ -118,4 +118,4 @@ std::vector<std::string> TaskBook::states() const {
     return lines;
 }
 
-}  // namespace spur::cli::step
+}  // namespace spur::cli::srun

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace spur::cli::step {
+namespace spur::cli::srun {
 
 class TaskBook {
 public:
@@ -56,4 +56,4 @@ private:
     std::uint32_t worst_status_ = 0;
 };
 
-}  // namespace spur::cli::step
+}  // namespace spur::cli::srun

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace spur::cli::step {
+namespace spur::cli::srun {
 namespace {
 
 constexpr std::size_t longest_line = 64 * 1024;  // longer ones are passed on in pieces
@@ -117,4 +117,4 @@ void TaskOutput::flush() {
     }
 }
 
-}  // namespace spur::cli::step
+}  // namespace spur::cli::srun

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-namespace spur::cli::step {
+namespace spur::cli::srun {
 
 class TaskOutput {
 public:
@@ -43,4 +43,4 @@ private:
 
 void write_all(int fd, std::string_view data);
 
-}  // namespace spur::cli::step
+}  // namespace spur::cli::srun

@@ -3,7 +3,7 @@
 
 #include <sys/ioctl.h>
 
-namespace spur::cli::step {
+namespace spur::cli::srun {
 
 std::optional<WindowSize> window_size(int fd) {
     winsize size{};
@@ -22,4 +22,4 @@ RawTerminal::~RawTerminal() {
     if (changed_) ::tcsetattr(fd_, TCSANOW, &before_);
 }
 
-}  // namespace spur::cli::step
+}  // namespace spur::cli::srun

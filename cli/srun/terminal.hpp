@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace spur::cli::step {
+namespace spur::cli::srun {
 
 struct WindowSize {
     std::uint32_t rows = 0, columns = 0;
@@ -26,4 +26,4 @@ private:
     termios before_{};
 };
 
-}  // namespace spur::cli::step
+}  // namespace spur::cli::srun

@@ -72,10 +72,10 @@ SchedulerOptions scheduler_options(const SchedulerConfig& config) {
     return options;
 }
 
-const std::vector<const daemon::AxisInfo*>& own_axes() {
-    static const std::vector<const daemon::AxisInfo*> axes{&daemon::StateAxis::info, &daemon::AuthAxis::info,
-                                                           &daemon::SchedAxis::info, &daemon::SelectAxis::info,
-                                                           &daemon::PriorityAxis::info};
+const std::vector<const host::AxisInfo*>& own_axes() {
+    static const std::vector<const host::AxisInfo*> axes{&host::StateAxis::info, &host::AuthAxis::info,
+                                                         &host::SchedAxis::info, &host::SelectAxis::info,
+                                                         &host::PriorityAxis::info};
     return axes;
 }
 
@@ -91,8 +91,8 @@ std::string in_one_line(const std::string& text) {
 }
 
 // A plugin that is open twice, for plans and for questions, changes once.
-void add_changes(const std::vector<daemon::Change>& changes, v1::ReconfigureReply& reply) {
-    std::vector<daemon::Change> told;
+void add_changes(const std::vector<host::Change>& changes, v1::ReconfigureReply& reply) {
+    std::vector<host::Change> told;
     for (const auto& change : changes) {
         if (std::ranges::find(told, change) != told.end()) continue;
         told.push_back(change);
@@ -119,8 +119,8 @@ std::optional<wire::TlsOptions> tls_options(const TlsConfig& config) {
 class Controller::LeadershipLog final : public EngineObserver {
 public:
     explicit LeadershipLog(Controller& controller) : controller_{controller} {}
-    void on_applied(const Cluster&, const Events&, const Changes&, const std::shared_ptr<const ReadModel>&,
-                    bool) override {}
+    void on_applied(const Cluster&, const Events&, const planning::Changes&,
+                    const std::shared_ptr<const planning::ReadModel>&, bool) override {}
     void on_leadership(const Cluster& cluster, const Leadership& now) override {
         log::info("{}", now.is_leader ? "this controller leads"
                                       : "this controller follows " +
@@ -133,8 +133,8 @@ private:
     Controller& controller_;
 };
 
-daemon::HostOptions Controller::host_options(const Config& config) {
-    daemon::HostOptions options;
+host::HostOptions Controller::host_options(const Config& config) {
+    host::HostOptions options;
     options.program = "spurctld";
     options.version = std::string{version};
     options.facts = {{"cluster_name", config.cluster.cluster_name.str()},
@@ -166,24 +166,24 @@ Result<std::vector<std::string>> Controller::check(const Config& config) {
     // A state directory that the first start will make is not missed: the plugins get one for the trial.
     auto trial = config;
     const TrialDirectory directory{trial.controller.state_dir};
-    daemon::PluginHost plugins{host_options(trial)};
+    host::PluginHost plugins{host_options(trial)};
     const auto opened = plugins.check(trial, own_axes());
     auto mistakes = opened ? std::string{} : opened.error().text;
     if (trial.controller.state_dir != config.controller.state_dir)  // a sentence names the place that was meant
         replace_all(mistakes, trial.controller.state_dir, config.controller.state_dir);
-    for (const auto& sentence : daemon::PluginHost::stray_options(config, own_axes(), true))
+    for (const auto& sentence : host::PluginHost::stray_options(config, own_axes(), true))
         mistakes += (mistakes.empty() ? "" : "\n") + sentence;
     if (!mistakes.empty()) return fail(ErrorCode::invalid, "{}", mistakes);
-    SPUR_TRY(const auto auth, plugins.open<daemon::AuthAxis>(trial));
+    SPUR_TRY(const auto auth, plugins.open<host::AuthAxis>(trial));
     SPUR_TRY(const auto listen, wire::Endpoint::parse(trial.controller.listen_addr));
-    SPUR_CHECK(daemon::check_transport(auth, listen, !trial.tls.certificate.empty()));
+    SPUR_CHECK(auth::check_transport(auth, listen, !trial.tls.certificate.empty()));
     return warnings_about(config);
 }
 
 // Plugins of other daemons need not be installed here, but may be mistyped all the same.
 std::vector<std::string> Controller::warnings_about(const Config& config) {
-    auto warnings = daemon::config_warnings(config);
-    for (auto& sentence : daemon::PluginHost::stray_options(config, own_axes(), false))
+    auto warnings = config::config_warnings(config);
+    for (auto& sentence : host::PluginHost::stray_options(config, own_axes(), false))
         warnings.push_back(std::move(sentence));
     if (config.controller.hosts.size() > 1 && config.auth.plugin == "auth/local")
         warnings.push_back(
@@ -194,18 +194,18 @@ std::vector<std::string> Controller::warnings_about(const Config& config) {
 
 Result<void> Controller::start() {
     for (const auto& warning : warnings_about(config_)) log::warning("{}", warning);
-    for (const auto& sentence : daemon::PluginHost::stray_options(config_, own_axes(), true))
+    for (const auto& sentence : host::PluginHost::stray_options(config_, own_axes(), true))
         log::warning("{}", sentence);
     SPUR_CHECK(open_plugins());
     return serve();
 }
 
 Result<void> Controller::open_plugins() {
-    SPUR_TRY(auth_, plugins_.open<daemon::AuthAxis>(config_));
-    SPUR_TRY(policies_.select, plugins_.open<daemon::SelectAxis>(config_));
-    SPUR_TRY(policies_.priority, plugins_.open<daemon::PriorityAxis>(config_));
-    SPUR_TRY(policies_.sched, plugins_.open<daemon::SchedAxis>(config_));
-    SPUR_TRY(const auto state, plugins_.open<daemon::StateAxis>(config_));
+    SPUR_TRY(auth_, plugins_.open<host::AuthAxis>(config_));
+    SPUR_TRY(policies_.select, plugins_.open<host::SelectAxis>(config_));
+    SPUR_TRY(policies_.priority, plugins_.open<host::PriorityAxis>(config_));
+    SPUR_TRY(policies_.sched, plugins_.open<host::SchedAxis>(config_));
+    SPUR_TRY(const auto state, plugins_.open<host::StateAxis>(config_));
     engine_ = std::make_unique<Engine>(
         std::make_unique<PluginLog>(state), [this] { return clock_.now(); },
         [](const std::string& text) { log::warning("{}", text); });
@@ -272,8 +272,8 @@ Result<void> Controller::serve() {
 
     wire::ServerOptions options;
     SPUR_TRY(options.listen, wire::Endpoint::parse(config_.controller.listen_addr));
-    SPUR_CHECK(daemon::check_transport(auth_, options.listen, !config_.tls.certificate.empty()));
-    options.authenticator = std::make_shared<daemon::PluginAuthenticator>(auth_);
+    SPUR_CHECK(auth::check_transport(auth_, options.listen, !config_.tls.certificate.empty()));
+    options.authenticator = std::make_shared<auth::PluginAuthenticator>(auth_);
     options.cluster = config_.cluster.cluster_name.str();
     options.name = wire::controller_name;
     options.warn = [throttle = std::make_shared<log::Throttle>()](std::string_view text) { throttle->warning(text); };
@@ -323,7 +323,7 @@ void Controller::stop() {
 wire::ChannelOptions Controller::peer_options() const {
     wire::ChannelOptions options;
     options.tls = tls_options(config_.tls);
-    options.credentials = std::make_shared<daemon::PluginCredentials>(auth_);
+    options.credentials = std::make_shared<auth::PluginCredentials>(auth_);
     options.cluster = config_.cluster.cluster_name.str();
     options.server = wire::controller_name;
     return options;
@@ -381,16 +381,16 @@ ReadGate::AskLeader Controller::leader_question() {
 }
 
 // A second set of instances for questions, which may be asked while the first set plans.
-Result<PolicyPlugins> Controller::open_more_policies() {
+Result<planning::PolicyPlugins> Controller::open_more_policies() {
     Config config;
     {
         const std::lock_guard lock{mutex_};
         config = config_;
     }
-    PolicyPlugins more;
-    SPUR_TRY(more.select, plugins_.open<daemon::SelectAxis>(config));
-    SPUR_TRY(more.priority, plugins_.open<daemon::PriorityAxis>(config));
-    SPUR_TRY(more.sched, plugins_.open<daemon::SchedAxis>(config));
+    planning::PolicyPlugins more;
+    SPUR_TRY(more.select, plugins_.open<host::SelectAxis>(config));
+    SPUR_TRY(more.priority, plugins_.open<host::PriorityAxis>(config));
+    SPUR_TRY(more.sched, plugins_.open<host::SchedAxis>(config));
     return more;
 }
 
@@ -416,7 +416,7 @@ ServiceHooks Controller::hooks() {
         counters["schedule_overruns"] = static_cast<std::int64_t>(stats.overruns);
     };
     hooks.audit = [this](std::string line) { audit_->add(std::move(line)); };
-    hooks.priorities = [this]() -> const PriorityBook& { return scheduler_->priorities(); };
+    hooks.priorities = [this]() -> const planning::PriorityBook& { return scheduler_->priorities(); };
     hooks.priority_option = [this](std::string_view key) { return priority_option(key); };
     hooks.log = [throttle = std::make_shared<log::Throttle>()](const std::string& text) { throttle->warning(text); };
     hooks.hostname = host_name();

@@ -55,12 +55,12 @@ public:
     static Result<std::vector<std::string>> check(const Config& config);
 
 private:
-    static daemon::HostOptions host_options(const Config& config);
+    static host::HostOptions host_options(const Config& config);
     static std::vector<std::string> warnings_about(const Config& config);
     Result<void> open_plugins();
     Result<void> serve();
     Result<v1::ReconfigureReply> take_new_config(bool into_force);
-    Result<PolicyPlugins> open_more_policies();
+    Result<planning::PolicyPlugins> open_more_policies();
     void give_up(const Error& error);  // asks for the end of the daemon
     bool take_name(const spur::Cluster& cluster);
     Result<v1::ReconfigureReply> take(Config fresh, bool into_force);
@@ -82,9 +82,9 @@ private:
     LoadConfig reload_;
     std::function<void()> request_stop_;
     const bool may_rename_;
-    daemon::PluginHost plugins_;
-    daemon::Bound<daemon::AuthAxis> auth_;
-    PolicyPlugins policies_;
+    host::PluginHost plugins_;
+    host::Bound<host::AuthAxis> auth_;
+    planning::PolicyPlugins policies_;
     Users users_;
     Authority authority_;
     ClusterClock clock_;

@@ -27,8 +27,8 @@ using namespace spur;
 
 Result<Config> read_config(const ctld::Options& options) {
     const auto path =
-        options.config_path.empty() ? daemon::default_config_path() : std::filesystem::path{options.config_path};
-    SPUR_TRY(auto config, daemon::load_config({.path = path}));
+        options.config_path.empty() ? config::default_config_path() : std::filesystem::path{options.config_path};
+    SPUR_TRY(auto config, config::load_config({.path = path}));
     if (!options.state_dir.empty()) config.controller.state_dir = options.state_dir;
     if (!options.listen.empty()) config.controller.listen_addr = options.listen;
     if (config.controller.state_dir.empty()) config.controller.state_dir = "/var/lib/spur/ctld";
@@ -77,7 +77,7 @@ void wait_for_stop(ctld::Controller& controller, const sigset_t& signals) {
 Result<void> run(const ctld::Options& options) {
     SPUR_TRY(const auto config, read_config(options));
     if (options.test_only) {
-        SPUR_CHECK(daemon::install_crash_handler({"spurctld", {}}));  // a trial is not held against a plugin
+        SPUR_CHECK(host::install_crash_handler({"spurctld", {}}));  // a trial is not held against a plugin
         SPUR_TRY(const auto warnings, ctld::Controller::check(config));
         for (const auto& warning : warnings) std::fprintf(stderr, "spurctld: warning: %s\n", warning.c_str());
         std::printf("spurctld: %s and the plugins it names %s\n", config.path.c_str(),
@@ -91,7 +91,7 @@ Result<void> run(const ctld::Options& options) {
     SPUR_TRY(const auto lock, ctld::StateDirLock::take(config.controller.state_dir));
     SPUR_CHECK(ctld::check_cluster_name(config.controller.state_dir, config.cluster.cluster_name.str(),
                                         options.rename_cluster));
-    SPUR_CHECK(daemon::install_crash_handler({"spurctld", ctld::Controller::crash_journal(config)}));
+    SPUR_CHECK(host::install_crash_handler({"spurctld", ctld::Controller::crash_journal(config)}));
 
     sigset_t signals;
     sigemptyset(&signals);

@@ -30,8 +30,8 @@ std::filesystem::path crash_journal(const Settings& settings) {
     return std::filesystem::path{settings.state_dir} / "crashes.log";
 }
 
-daemon::HostOptions host_options(const Settings& settings, const Config& config) {
-    daemon::HostOptions options;
+host::HostOptions host_options(const Settings& settings, const Config& config) {
+    host::HostOptions options;
     options.program = "spurd";
     options.version = version;
     options.facts = {{"cluster_name", config.cluster.cluster_name.str()},
@@ -52,13 +52,13 @@ std::string known_cluster(const Config& config) {
 // Plugins are asked for devices before anything else happens: what they do to this process is named from the start.
 // A trial is not held against them.
 Result<void> watch_crashes(const Settings& settings, bool is_trial) {
-    if (is_trial) return daemon::install_crash_handler({"spurd", {}});
+    if (is_trial) return host::install_crash_handler({"spurd", {}});
     std::error_code error;
     std::filesystem::create_directories(settings.state_dir, error);
     if (error)
         return fail(ErrorCode::unavailable, "cannot make the state directory {}: {}", settings.state_dir,
                     error.message());
-    return daemon::install_crash_handler({"spurd", crash_journal(settings)});
+    return host::install_crash_handler({"spurd", crash_journal(settings)});
 }
 
 std::string delivered(const spur_config_value& value) {
@@ -212,10 +212,10 @@ Result<void> Agent::open(const Config& config) {
 }
 
 Result<void> Agent::open_auth(const Config& config) {
-    SPUR_TRY(const auto auth, plugins_.open<daemon::AuthAxis>(config));
-    SPUR_CHECK(daemon::check_transport(auth, settings_.listen, !config.tls.certificate.empty()));
-    authenticator_ = std::make_shared<daemon::PluginAuthenticator>(auth);
-    credentials_ = std::make_shared<daemon::PluginCredentials>(auth);
+    SPUR_TRY(const auto auth, plugins_.open<host::AuthAxis>(config));
+    SPUR_CHECK(auth::check_transport(auth, settings_.listen, !config.tls.certificate.empty()));
+    authenticator_ = std::make_shared<auth::PluginAuthenticator>(auth);
+    credentials_ = std::make_shared<auth::PluginCredentials>(auth);
     if (!config.tls.certificate.empty())
         tls_ = wire::TlsOptions{
             .ca_file = config.tls.ca, .certificate_file = config.tls.certificate, .key_file = config.tls.key};
@@ -234,7 +234,7 @@ LauncherOptions Agent::launcher_options() const {
              "--cluster",      setup_.facts.cluster,
              "--state-dir",    settings_.state_dir,
              "--cgroup-needs", std::to_string(cgroup_abilities())};
-    const auto checked = daemon::PluginConfig::make(instance.info(), instance.options(), setup_.facts.config_file);
+    const auto checked = host::PluginConfig::make(instance.info(), instance.options(), setup_.facts.config_file);
     if (!checked) return options;
     const auto values = checked->view().values;
     for (std::uint32_t i = 0; i < values.count; ++i) {

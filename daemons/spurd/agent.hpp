@@ -58,8 +58,8 @@ private:
     std::int64_t start_time_;
     int lock_{-1}, signals_{-1};
     Loop loop_;
-    daemon::PluginHost plugins_;
-    daemon::Bound<daemon::CgroupAxis> cgroup_;
+    host::PluginHost plugins_;
+    host::Bound<host::CgroupAxis> cgroup_;
     std::shared_ptr<wire::Authenticator> authenticator_;
     std::shared_ptr<wire::CredentialSource> credentials_;
     std::optional<wire::TlsOptions> tls_;

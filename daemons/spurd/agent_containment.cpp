@@ -13,7 +13,7 @@ namespace spur::agent {
 
 // Where the configuration asks for containment, nothing runs without it.
 void Agent::open_cgroup(const Config& config) {
-    auto opened = plugins_.open<daemon::CgroupAxis>(config);
+    auto opened = plugins_.open<host::CgroupAxis>(config);
     if (opened) {
         cgroup_ = *opened;
         return;

@@ -47,8 +47,8 @@ void take_file(const spur_gpu_env_sink* sink, spur_str path) {
 
 }  // namespace
 
-void Gpus::scan(daemon::PluginHost& host, const Config& config) {
-    plugins_ = host.open_group<daemon::GpuAxis>(config);
+void Gpus::scan(host::PluginHost& host, const Config& config) {
+    plugins_ = host.open_group<host::GpuAxis>(config);
     std::deque<Found> all;
     for (const auto& plugin : plugins_->pins()) {
         auto& found = all.emplace_back(Found{plugin.type(), &devices_, {}});
@@ -85,7 +85,7 @@ GpuBinding Gpus::bind(const std::vector<std::uint32_t>& indexes) const {
     GpuBinding binding;
     if (indexes.empty() && devices_.empty()) return binding;
     std::set<std::uint32_t> mine;
-    const auto plugins = plugins_ ? plugins_->pins() : std::vector<daemon::Pin<daemon::GpuAxis>>{};
+    const auto plugins = plugins_ ? plugins_->pins() : std::vector<host::Pin<host::GpuAxis>>{};
     for (const auto& plugin : plugins) {
         std::vector<std::uint32_t> own;
         for (const auto index : indexes)

@@ -37,7 +37,7 @@ struct GpuBinding {
 class Gpus {
 public:
     // Asks every plugin once. One that fails is reported and left out.
-    void scan(daemon::PluginHost& host, const Config& config);
+    void scan(host::PluginHost& host, const Config& config);
 
     [[nodiscard]] const std::vector<GpuDevice>& devices() const { return devices_; }
     [[nodiscard]] const std::vector<GpuLink>& links() const { return links_; }
@@ -51,7 +51,7 @@ public:
 private:
     [[nodiscard]] std::optional<std::uint32_t> place_of(const std::string& plugin, std::uint32_t index) const;
 
-    std::optional<daemon::Group<daemon::GpuAxis>> plugins_;
+    std::optional<host::Group<host::GpuAxis>> plugins_;
     std::vector<GpuDevice> devices_;
     std::vector<GpuLink> links_;
 };

@@ -82,7 +82,7 @@ void add(std::string& list, const std::string& word) { list.append(list.empty() 
 
 }  // namespace
 
-Cleared clear_scopes(const daemon::Bound<daemon::CgroupAxis>& cgroup, const Known& known) {
+Cleared clear_scopes(const host::Bound<host::CgroupAxis>& cgroup, const Known& known) {
     Cleared cleared;
     std::vector<spur_cgroup_scope> scopes;
     const auto keep = [](void* context, const spur_cgroup_scope* scope) {

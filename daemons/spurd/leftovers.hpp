@@ -24,7 +24,7 @@ struct Cleared {
 };
 
 // Kills and removes the scopes that no known step lives in; those that are empty go without a word.
-Cleared clear_scopes(const daemon::Bound<daemon::CgroupAxis>& cgroup, const Known& known);
+Cleared clear_scopes(const host::Bound<host::CgroupAxis>& cgroup, const Known& known);
 
 // Step daemons of ours that work in directories below `jobs_dir` which are gone or which nobody knows, with everything
 // below them. They are known by what they run and where: nobody but spurd starts them there.

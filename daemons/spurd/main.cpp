@@ -16,11 +16,11 @@ using namespace spur;
 
 Result<Config> read_config(const agent::Options& options) {
     const std::filesystem::path path =
-        options.config_path.empty() ? daemon::default_config_path() : std::filesystem::path{options.config_path};
+        options.config_path.empty() ? config::default_config_path() : std::filesystem::path{options.config_path};
     // Without a file an agent can still join: the controller tells it what matters.
     std::error_code error;
     if (options.config_path.empty() && !std::filesystem::exists(path, error)) return Config{};
-    return daemon::load_config({.path = path});
+    return config::load_config({.path = path});
 }
 
 Result<void> start_log(const agent::Options& options, const Config& config) {

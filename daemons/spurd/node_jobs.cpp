@@ -72,8 +72,8 @@ std::size_t NodeJobs::step_count() const {
     return count;
 }
 
-std::vector<v1::HeldStep> NodeJobs::held() const {
-    std::vector<v1::HeldStep> held;
+std::vector<v1::StepOnNode> NodeJobs::held() const {
+    std::vector<v1::StepOnNode> held;
     const auto add = [&](const JobRun& job, std::uint32_t step) {
         auto& entry = held.emplace_back();
         entry.set_job_id(job.key.first);
@@ -182,7 +182,7 @@ void NodeJobs::launch(const v1::LaunchBatch& order) {
     begin(*job);
 }
 
-void NodeJobs::start(const v1::StartJob& order) {
+void NodeJobs::start(const v1::PrepareJob& order) {
     if (is_in_the_way(order.job(), [this, order] { start(order); })) return;
     const auto admitted = admit(order.job());
     if (!admitted)
@@ -348,7 +348,7 @@ void NodeJobs::abandon(JobRun& job) {
     if (job.phase == JobRun::Phase::done) settle(job);
 }
 
-void NodeJobs::drop(const google::protobuf::RepeatedPtrField<v1::HeldStep>& unknown) {
+void NodeJobs::drop(const google::protobuf::RepeatedPtrField<v1::StepOnNode>& unknown) {
     for (const auto& held : unknown) {
         auto* const job = find(held.job_id(), held.attempt());
         if (job == nullptr || job->unknown_to_controller) continue;

@@ -33,13 +33,13 @@ public:
     // now.
     bool holds_step(const JobKey& key, std::uint32_t step);
     [[nodiscard]] bool holds_job(const JobKey& key) const { return jobs_.contains(key); }
-    [[nodiscard]] std::vector<v1::HeldStep> held() const;
+    [[nodiscard]] std::vector<v1::StepOnNode> held() const;
     void forget_gone() { recent_.clear(); }  // their numbers mean other jobs from now on
-    void drop(const google::protobuf::RepeatedPtrField<v1::HeldStep>& unknown);
+    void drop(const google::protobuf::RepeatedPtrField<v1::StepOnNode>& unknown);
 
     // the controller's orders
     void launch(const v1::LaunchBatch& order);
-    void start(const v1::StartJob& order);
+    void start(const v1::PrepareJob& order);
     Result<void> signal(const v1::SignalStep& order);
     void end(const v1::EndJob& order);
     Result<void> suspend(const v1::SuspendJob& order);
@@ -99,7 +99,7 @@ private:
     // steps
     void start_batch(JobRun& job);
     void start_step(JobRun& job, StepRequest& request);
-    Result<void> start_daemon(JobRun& job, step::StepSpec spec, std::shared_ptr<StepClient> client);
+    Result<void> start_daemon(JobRun& job, step::LaunchSpec spec, std::shared_ptr<StepClient> client);
     bool start_again(JobRun& job, StepRun& step);
     void attach(JobRun& job, StepRun& step, step::FrameSocket socket);
     void take_frame(const JobKey& key, std::uint32_t step, const step::Frame& frame);

@@ -106,7 +106,7 @@ void NodeJobs::start_step(JobRun& job, StepRequest& request) {
         request.client->failed(started.error().text);
 }
 
-Result<void> NodeJobs::start_daemon(JobRun& job, step::StepSpec spec, std::shared_ptr<StepClient> client) {
+Result<void> NodeJobs::start_daemon(JobRun& job, step::LaunchSpec spec, std::shared_ptr<StepClient> client) {
     if (!setup_.unfit.empty()) return fail(ErrorCode::unavailable, "{}", setup_.unfit);
     spec.environment.push_back(step_mark(setup_.cookie, job.key.first, job.key.second, spec.step));
     SPUR_TRY(auto socket, launcher_.new_step());

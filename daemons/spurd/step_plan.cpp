@@ -31,7 +31,7 @@ constexpr std::array<std::pair<std::string_view, int>, 10> limit_names{{
 }};
 
 template <class Limits>
-void add_limits(const Limits& limits, step::StepSpec& spec) {
+void add_limits(const Limits& limits, step::LaunchSpec& spec) {
     for (const auto& limit : limits) {
         const auto found = std::ranges::find(limit_names, std::string_view{limit.name()},
                                              [](const auto& entry) { return entry.first; });
@@ -53,9 +53,9 @@ PatternValues pattern_values(const v1::JobLaunch& job, const NodeFacts& facts) {
 }
 
 // What batch scripts and steps have in common.
-step::StepSpec plan_common(const v1::JobLaunch& job, const v1::NodeShare& share, const NodeSetup& setup,
-                           const std::string& directory) {
-    step::StepSpec spec;
+step::LaunchSpec plan_common(const v1::JobLaunch& job, const v1::NodeShare& share, const NodeSetup& setup,
+                             const std::string& directory) {
+    step::LaunchSpec spec;
     spec.job = job.job_id();
     spec.attempt = job.attempt();
     spec.node = setup.facts.node;
@@ -84,7 +84,7 @@ step::StepSpec plan_common(const v1::JobLaunch& job, const v1::NodeShare& share,
     return spec;
 }
 
-void take_gpus(const GpuBinding& binding, step::StepSpec& spec) {
+void take_gpus(const GpuBinding& binding, step::LaunchSpec& spec) {
     spec.device_allow = binding.device_allow;
     spec.device_deny = binding.device_deny;
 }
@@ -123,7 +123,7 @@ void copy_deadline(const v1::JobLaunch& known, v1::JobLaunch& job) {
     job.set_end_boot_s(known.end_boot_s());
 }
 
-step::StepSpec plan_batch(const v1::LaunchBatch& batch, const NodeSetup& setup, const std::string& directory) {
+step::LaunchSpec plan_batch(const v1::LaunchBatch& batch, const NodeSetup& setup, const std::string& directory) {
     const auto& job = batch.job();
     auto spec = plan_common(job, job.share(), setup, directory);
     spec.step = step::batch_step;
@@ -265,7 +265,7 @@ Result<void> add_task_gpus(const StepView& view, const NodeSetup& setup, std::ui
 }
 
 Result<void> add_tasks(const StepView& view, const NodeSetup& setup, TaskPlaces& places, const Binding& binding,
-                       step::StepSpec& spec) {
+                       step::LaunchSpec& spec) {
     const auto& layout = view.credential.layout(view.node);
     std::uint32_t local = 0;
     for (const auto id : layout.tasks()) {
@@ -306,7 +306,7 @@ std::uint32_t cpu_numbers(const Hardware& hardware) {
 
 }  // namespace
 
-Result<step::StepSpec> plan_step(const StepView& view, const NodeSetup& setup, const std::string& directory) {
+Result<step::LaunchSpec> plan_step(const StepView& view, const NodeSetup& setup, const std::string& directory) {
     const auto& job = view.credential.job();
     const auto* const share = find_share(view.credential, setup.facts.node);
     if (share == nullptr)

@@ -31,8 +31,8 @@ void set_deadline(v1::JobLaunch& job, std::int64_t end_time, std::optional<std::
 void copy_deadline(const v1::JobLaunch& known, v1::JobLaunch& job);
 
 // `directory` is the job's on this node, where the script already lies.
-step::StepSpec plan_batch(const v1::LaunchBatch& batch, const NodeSetup& setup, const std::string& directory);
-Result<step::StepSpec> plan_step(const StepView& view, const NodeSetup& setup, const std::string& directory);
+step::LaunchSpec plan_batch(const v1::LaunchBatch& batch, const NodeSetup& setup, const std::string& directory);
+Result<step::LaunchSpec> plan_step(const StepView& view, const NodeSetup& setup, const std::string& directory);
 
 // The GPUs a share holds, as this node numbers them.
 std::vector<std::uint32_t> gpu_indexes(const v1::NodeShare& share);

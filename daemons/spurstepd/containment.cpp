@@ -33,7 +33,7 @@ spur_span span_of(const std::vector<spur_str>& views) {
 
 }  // namespace
 
-Containment::Containment(const CgroupChoice& cgroup, const StepSpec& spec)
+Containment::Containment(const CgroupChoice& cgroup, const LaunchSpec& spec)
     : plugin_{cgroup.plugin.get()},
       problem_{cgroup.problem},
       scope_{sizeof(spur_cgroup_scope), spec.job, spec.step, SPUR_NONE, spec.uid, spec.attempt},
@@ -51,7 +51,7 @@ Result<void> Containment::make(const spur_cgroup_scope& scope, const spur_cgroup
     return fail(ErrorCode::unavailable, "{}", error.text);
 }
 
-Result<void> Containment::prepare(const StepSpec& spec) {
+Result<void> Containment::prepare(const LaunchSpec& spec) {
     if (!problem_.empty()) return fail(ErrorCode::unavailable, "{}", problem_);
     if (plugin_ == nullptr) return {};
     void* const shared = mmap(nullptr, sizeof *entry_error_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -73,7 +73,7 @@ Result<void> Containment::prepare(const StepSpec& spec) {
     return make_task_scopes(spec);
 }
 
-Result<void> Containment::make_task_scopes(const StepSpec& spec) {
+Result<void> Containment::make_task_scopes(const LaunchSpec& spec) {
     task_scopes_.resize(spec.tasks.size());
     if (!plugin_->can(SPUR_CGROUP_DEVICES)) return {};
     for (std::size_t i = 0; i < spec.tasks.size(); ++i) {
@@ -132,7 +132,7 @@ std::uint64_t Containment::oom_kills() const {
     return plugin_->ops().usage(plugin_->self(), &scope_, &usage, &error) == SPUR_OK ? usage.oom_kills : 0;
 }
 
-bool Containment::read_usage(Usage& usage) const {
+bool Containment::read_usage(StepUsage& usage) const {
     if (!made_ || !plugin_->can(SPUR_CGROUP_USAGE)) return false;
     spur_cgroup_usage found{};
     found.size = sizeof found;

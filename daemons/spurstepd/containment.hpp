@@ -15,13 +15,13 @@ namespace spur::step {
 
 class Containment {
 public:
-    Containment(const CgroupChoice& cgroup, const StepSpec& spec);
+    Containment(const CgroupChoice& cgroup, const LaunchSpec& spec);
     ~Containment();
     Containment(const Containment&) = delete;
     Containment& operator=(const Containment&) = delete;
 
     // Makes the scopes, with their limits. Where a plugin is configured, no step runs without what it gives here.
-    Result<void> prepare(const StepSpec& spec);
+    Result<void> prepare(const LaunchSpec& spec);
     // In a new child, before it becomes the user: async-signal-safe. `task` is its place in the spec; none: it is for
     // the step as a whole. 0, or what went wrong: then it must not go on.
     [[nodiscard]] int enter(std::optional<std::size_t> task) const;
@@ -35,7 +35,7 @@ public:
     // How often the kernel killed something in the step for want of memory.
     [[nodiscard]] std::uint64_t oom_kills() const;
     // CPU time and the like as the cgroup counts them; false where it cannot.
-    bool read_usage(Usage& usage) const;
+    bool read_usage(StepUsage& usage) const;
 
     // False: processes that nothing can kill are still inside.
     [[nodiscard]] bool remove() const;
@@ -43,7 +43,7 @@ public:
 private:
     [[nodiscard]] bool contains() const { return made_ && plugin_->can(SPUR_CGROUP_CONTAINS); }
     Result<void> make(const spur_cgroup_scope& scope, const spur_cgroup_limits& limits) const;
-    Result<void> make_task_scopes(const StepSpec& spec);
+    Result<void> make_task_scopes(const LaunchSpec& spec);
 
     const CgroupPlugin* plugin_;
     const std::string& problem_;

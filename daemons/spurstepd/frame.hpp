@@ -14,7 +14,7 @@ namespace spur::step {
 
 enum class FrameType : std::uint8_t {
     // spurd to spurstepd
-    spec = 1,  // StepSpec: the first frame to a new step daemon
+    spec = 1,  // LaunchSpec: the first frame to a new step daemon
     signal,    // SignalOrder
     end,       // EndOrder
     suspend,   // no payload: stop everything
@@ -58,7 +58,7 @@ struct EndOrder {
     bool has_wait{false};    // wait_s counts, instead of the spec's
     bool timed_out{false};
 };
-struct LimitOrder {  // as in StepSpec
+struct LimitOrder {  // as in LaunchSpec
     std::int64_t end_time{};
     std::int64_t end_boot_s{};
 };

@@ -22,7 +22,7 @@ constexpr std::string_view mark{"spur-environment-follows", 25};  // with the ze
 
 }  // namespace
 
-Result<LoginShell> LoginShell::start(const StepSpec& spec, const Containment& containment) {
+Result<LoginShell> LoginShell::start(const LaunchSpec& spec, const Containment& containment) {
     Program shell;
     shell.login = true;
     shell.argv = {"-l", "-c", "printf 'spur-environment-follows\\0'; exec env -0"};

@@ -16,7 +16,7 @@ namespace spur::step {
 class LoginShell {
 public:
     // As the user, inside the step's containment; whatever it leaves behind is the caller's to kill.
-    static Result<LoginShell> start(const StepSpec& spec, const Containment& containment);
+    static Result<LoginShell> start(const LaunchSpec& spec, const Containment& containment);
 
     [[nodiscard]] int fd() const { return output_.get(); }  // readable once there is something to pump()
     void pump();

@@ -76,7 +76,7 @@ void bind_to(const std::string& cpu_list, const std::string& label) {
 }
 
 // Once root's power is gone, and within what this daemon itself was given: nobody's hard limit is raised.
-void apply(const ResourceLimit& limit) {
+void apply(const ProcessLimit& limit) {
     const auto resource = static_cast<__rlimit_resource_t>(limit.resource);
     rlimit now{};
     if (getrlimit(resource, &now) != 0) return;
@@ -88,7 +88,7 @@ void apply(const ResourceLimit& limit) {
     setrlimit(resource, &next);
 }
 
-void become_user(const StepSpec& spec) {
+void become_user(const LaunchSpec& spec) {
     if (geteuid() == 0) {
         const std::vector<gid_t> groups{spec.groups.begin(), spec.groups.end()};
         if (setgroups(groups.size(), groups.data()) != 0) give_up("setgroups");
@@ -246,7 +246,7 @@ void begin_login(Program& program, std::string& directory) {
     directory = user->pw_dir;
 }
 
-[[noreturn]] void become(Program program, const StepSpec& spec, const Containment& containment) {
+[[noreturn]] void become(Program program, const LaunchSpec& spec, const Containment& containment) {
     if (program.terminal)
         setsid();
     else
@@ -276,7 +276,7 @@ void begin_login(Program& program, std::string& directory) {
 
 }  // namespace
 
-Result<pid_t> start(const Program& program, const StepSpec& spec, const Containment& containment) {
+Result<pid_t> start(const Program& program, const LaunchSpec& spec, const Containment& containment) {
     const auto pid = fork();
     if (pid < 0) return fail(ErrorCode::unavailable, "fork: {}", std::strerror(errno));
     if (pid == 0) become(program, spec, containment);

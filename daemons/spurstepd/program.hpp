@@ -28,6 +28,6 @@ struct Program {
 
 // Forks. The child reports what keeps it from running the program on its stderr, in Slurm's words, and exits with the
 // error number as Slurm's tasks do.
-Result<pid_t> start(const Program& program, const StepSpec& spec, const Containment& containment);
+Result<pid_t> start(const Program& program, const LaunchSpec& spec, const Containment& containment);
 
 }  // namespace spur::step

@@ -10,7 +10,7 @@ constexpr std::string_view result_magic = "spur-step-result/1\n";
 
 std::uint32_t narrow(const Field& field) { return static_cast<std::uint32_t>(field.number); }
 
-std::string encode(const ResourceLimit& limit) {
+std::string encode(const ProcessLimit& limit) {
     FieldWriter out;
     out.number(1, limit.resource);
     out.number(2, limit.soft);
@@ -18,7 +18,7 @@ std::string encode(const ResourceLimit& limit) {
     return out.take();
 }
 
-bool decode(std::string_view bytes, ResourceLimit& limit) {
+bool decode(std::string_view bytes, ProcessLimit& limit) {
     FieldReader in{bytes};
     while (const auto field = in.next()) {
         switch (field->tag) {
@@ -86,7 +86,7 @@ bool decode(std::string_view bytes, TaskSpec& task) {
     return in.is_whole();
 }
 
-bool take(const Field& field, StepSpec& spec) {
+bool take(const Field& field, LaunchSpec& spec) {
     switch (field.tag) {
         case 1:
             spec.job = narrow(field);
@@ -220,7 +220,7 @@ bool take(const Field& field, StepSpec& spec) {
 
 }  // namespace
 
-std::string encode(const StepSpec& spec) {
+std::string encode(const LaunchSpec& spec) {
     FieldWriter out;
     out.number(1, spec.job);
     out.number(2, spec.attempt);
@@ -267,8 +267,8 @@ std::string encode(const StepSpec& spec) {
     return out.take();
 }
 
-std::optional<StepSpec> decode_spec(std::string_view bytes) {
-    StepSpec spec;
+std::optional<LaunchSpec> decode_spec(std::string_view bytes) {
+    LaunchSpec spec;
     FieldReader in{bytes};
     while (const auto field = in.next())
         if (!take(*field, spec)) return std::nullopt;

@@ -13,11 +13,11 @@ inline constexpr std::uint32_t batch_step = 0xfffffffb;  // Slurm's numbers for 
 inline constexpr std::uint32_t extern_step = 0xfffffffc;
 inline constexpr std::uint32_t interactive_step = 0xfffffffa;
 
-struct ResourceLimit {
+struct ProcessLimit {
     std::uint32_t resource{};  // RLIMIT_*
     std::uint64_t soft{};      // UINT64_MAX: infinite
     std::uint64_t hard{};
-    bool operator==(const ResourceLimit&) const = default;
+    bool operator==(const ProcessLimit&) const = default;
 };
 
 struct TaskSpec {
@@ -30,7 +30,7 @@ struct TaskSpec {
     bool operator==(const TaskSpec&) const = default;
 };
 
-struct StepSpec {
+struct LaunchSpec {
     std::uint32_t job{}, attempt{}, step{};
     std::string node;
     std::string directory;  // the job's, on this node: socket and result of the step live there
@@ -40,7 +40,7 @@ struct StepSpec {
     std::vector<std::uint32_t> groups;
     std::string work_dir;
     std::uint32_t umask{022};
-    std::vector<ResourceLimit> rlimits;
+    std::vector<ProcessLimit> rlimits;
     std::vector<std::string> argv;
     std::vector<std::string> environment;  // KEY=VALUE; the last of a key counts
     bool load_user_environment{false};     // from a login shell, under `environment`
@@ -73,18 +73,18 @@ struct StepSpec {
     bool bind_verbose{false};  // each task tells on stderr what it was bound to
 
     [[nodiscard]] bool is_batch() const { return step == batch_step; }
-    bool operator==(const StepSpec&) const = default;
+    bool operator==(const LaunchSpec&) const = default;
 };
 
-std::string encode(const StepSpec& spec);
+std::string encode(const LaunchSpec& spec);
 // Nothing if the bytes are not what encode() makes.
-std::optional<StepSpec> decode_spec(std::string_view bytes);
+std::optional<LaunchSpec> decode_spec(std::string_view bytes);
 
-struct Usage {
+struct StepUsage {
     std::uint64_t user_us{}, system_us{};
     std::uint64_t max_rss_kib{};
     std::uint64_t read_bytes{}, write_bytes{};
-    bool operator==(const Usage&) const = default;
+    bool operator==(const StepUsage&) const = default;
 };
 
 // How a step ended on this node; also what stays in the job's directory until the controller has heard of it.
@@ -99,7 +99,7 @@ struct StepResult {
     std::int64_t time{};
     std::string error;
     std::string drain;  // the node must not go on like this, for this reason; empty: it may
-    Usage usage;
+    StepUsage usage;
     bool operator==(const StepResult&) const = default;
 };
 

@@ -26,7 +26,7 @@ Result<void> open_pipe(Descriptor& reading, Descriptor& writing) {
 
 void do_not_block(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
-Result<void> open_terminal(const StepSpec& spec, Descriptor& ours, Descriptor& theirs) {
+Result<void> open_terminal(const LaunchSpec& spec, Descriptor& ours, Descriptor& theirs) {
     ours = Descriptor{posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)};
     char name[64];
     if (!ours || grantpt(ours.get()) != 0 || unlockpt(ours.get()) != 0 || ptsname_r(ours.get(), name, sizeof name) != 0)
@@ -47,7 +47,7 @@ void make_raw(int terminal) {
     tcsetattr(terminal, TCSANOW, &settings);
 }
 
-Result<void> open_out(const StepSpec& spec, const TaskSpec& task, const UserFiles& files, TaskStreams& streams) {
+Result<void> open_out(const LaunchSpec& spec, const TaskSpec& task, const UserFiles& files, TaskStreams& streams) {
     if (!task.std_out.empty()) {
         streams.out_fd = files.output(task.std_out);
         if (spec.label_width == 0) return {};
@@ -63,7 +63,7 @@ Result<void> open_out(const StepSpec& spec, const TaskSpec& task, const UserFile
     return {};
 }
 
-Result<void> open_err(const StepSpec& spec, const TaskSpec& task, const UserFiles& files, TaskStreams& streams) {
+Result<void> open_err(const LaunchSpec& spec, const TaskSpec& task, const UserFiles& files, TaskStreams& streams) {
     if (!task.std_err.empty()) {
         streams.err_fd = files.output(task.std_err);
         if (spec.label_width == 0) return {};
@@ -74,7 +74,7 @@ Result<void> open_err(const StepSpec& spec, const TaskSpec& task, const UserFile
     return {};
 }
 
-Result<TaskStreams> open_on_terminal(const StepSpec& spec) {
+Result<TaskStreams> open_on_terminal(const LaunchSpec& spec) {
     TaskStreams streams;
     SPUR_CHECK(open_terminal(spec, streams.from_out, streams.task_in));
     streams.in_fd = streams.out_fd = streams.err_fd = streams.task_in.get();
@@ -93,7 +93,7 @@ void TaskStreams::close_task_ends() {
     in_fd = out_fd = err_fd = -1;
 }
 
-Result<TaskStreams> open_streams(const StepSpec& spec, std::size_t place, UserFiles& files) {
+Result<TaskStreams> open_streams(const LaunchSpec& spec, std::size_t place, UserFiles& files) {
     const auto& task = spec.tasks[place];
     if (spec.pty && task.id == 0) return open_on_terminal(spec);
     TaskStreams streams;

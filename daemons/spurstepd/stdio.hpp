@@ -24,7 +24,7 @@ struct TaskStreams {
 };
 
 // Of the task with this place in the spec. Its files are open already.
-Result<TaskStreams> open_streams(const StepSpec& spec, std::size_t place, UserFiles& files);
+Result<TaskStreams> open_streams(const LaunchSpec& spec, std::size_t place, UserFiles& files);
 
 void set_window(int terminal, std::uint32_t rows, std::uint32_t columns);
 

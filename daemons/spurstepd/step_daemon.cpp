@@ -39,7 +39,7 @@ std::uint64_t microseconds(const timeval& time) {
 
 }  // namespace
 
-StepDaemon::StepDaemon(StepSpec spec, FrameSocket connection, const CgroupChoice& cgroup)
+StepDaemon::StepDaemon(LaunchSpec spec, FrameSocket connection, const CgroupChoice& cgroup)
     : spec_{std::move(spec)}, connection_{std::move(connection)}, containment_{cgroup, spec_}, files_{spec_} {
     result_.job = spec_.job;
     result_.attempt = spec_.attempt;

@@ -26,7 +26,7 @@ namespace spur::step {
 class StepDaemon {
 public:
     // `connection` is spurd's; `cgroup` outlives it.
-    StepDaemon(StepSpec spec, FrameSocket connection, const CgroupChoice& cgroup);
+    StepDaemon(LaunchSpec spec, FrameSocket connection, const CgroupChoice& cgroup);
 
     // Runs the step to its end. The result is in the job's directory when this returns.
     void run();
@@ -92,7 +92,7 @@ private:
     void say(const Task& task, const std::string& text);
     void warn_tasks();
 
-    StepSpec spec_;
+    LaunchSpec spec_;
     FrameSocket connection_;
     Story story_;               // of a step that srun started
     bool has_reader_{true};     // at the other end of the connection

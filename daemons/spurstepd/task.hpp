@@ -60,7 +60,7 @@ struct Task {
     enum class State : std::uint8_t { ready, running, epilog, done };
 
     std::uint32_t id{};
-    std::size_t index{};  // in StepSpec::tasks
+    std::size_t index{};  // in LaunchSpec::tasks
     State state{State::ready};
     pid_t pid{-1};  // of the task, then of its epilog
     std::uint32_t status{};

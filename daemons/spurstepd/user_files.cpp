@@ -49,7 +49,7 @@ Result<void> start_thread(std::function<void()> work) {
 
 // Files are opened with the user's rights and umask from here on, by this thread alone: the C library's setgroups()
 // would change the others too.
-void take_user_rights(const StepSpec& spec) {
+void take_user_rights(const LaunchSpec& spec) {
     if (unshare(CLONE_FS) == 0) umask(static_cast<mode_t>(spec.umask));
     if (geteuid() != 0 || spec.uid == 0) return;
     const std::vector<gid_t> groups{spec.groups.begin(), spec.groups.end()};
@@ -86,7 +86,7 @@ struct UserFiles::Opening {
         std::optional<std::size_t> in;  // the task whose input it is; none: output
         Descriptor file;
     };
-    StepSpec rights;
+    LaunchSpec rights;
     Descriptor news;
     std::vector<Wanted> wanted;  // the thread's until it is done
 
@@ -108,7 +108,7 @@ struct UserFiles::Opening {
     }
 };
 
-UserFiles::UserFiles(const StepSpec& spec) : spec_{spec}, news_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {}
+UserFiles::UserFiles(const LaunchSpec& spec) : spec_{spec}, news_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {}
 
 UserFiles::~UserFiles() = default;
 

@@ -19,7 +19,7 @@ namespace spur::step {
 
 class UserFiles {
 public:
-    explicit UserFiles(const StepSpec& spec);
+    explicit UserFiles(const LaunchSpec& spec);
     ~UserFiles();
     UserFiles(const UserFiles&) = delete;
     UserFiles& operator=(const UserFiles&) = delete;
@@ -48,7 +48,7 @@ private:
     class Writer;
     void finish_opening();
 
-    const StepSpec& spec_;
+    const LaunchSpec& spec_;
     Descriptor news_;
     std::shared_ptr<Opening> opening_;
     Result<void> opened_{};

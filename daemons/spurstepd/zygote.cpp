@@ -56,7 +56,7 @@ void leave_spurd() {
     close(null);
 }
 
-std::optional<StepSpec> read_spec(FrameSocket& connection) {
+std::optional<LaunchSpec> read_spec(FrameSocket& connection) {
     while (true) {
         if (const auto frame = connection.next())
             return frame->type == FrameType::spec ? decode_spec(frame->payload) : std::nullopt;

@@ -32,7 +32,7 @@ public:
     // What a joining agent is told; set before it joins.
     v1::AgentPolicy policy;
     sign::SigningKey key{*sign::SigningKey::make()};  // of steps
-    std::vector<v1::HeldStep> unknown;
+    std::vector<v1::StepOnNode> unknown;
     v1::SeenHistory now;
     bool acknowledges{true};
     std::optional<std::string> leader;  // turn agents away to there

@@ -54,9 +54,9 @@ fs::path Node::programs(std::uint32_t uid) const {
 }
 
 // The agent under test and the controller played here share a key.
-daemon::Bound<daemon::AuthAxis> Node::open_auth() {
+host::Bound<host::AuthAxis> Node::open_auth() {
     plugins.set_dirs({SPUR_BUILD_DIR "/lib/spur"});
-    auto opened = plugins.open<daemon::AuthAxis>("auth/local", {{"key_file", (root / "auth.key").string(), 1}});
+    auto opened = plugins.open<host::AuthAxis>("auth/local", {{"key_file", (root / "auth.key").string(), 1}});
     if (!opened) throw std::runtime_error(opened.error().text);
     return *opened;
 }
@@ -253,8 +253,8 @@ v1::StepLaunch Node::step_launch(const v1::StepCredential& credential, std::vect
 Node::Srun Node::srun(const v1::StepLaunch& launch) const {
     Srun run;
     const auto endpoint = wire::Endpoint::parse(serve_addr);
-    run.channel = std::make_unique<wire::Channel>(wire::ChannelOptions{
-        .endpoints = {*endpoint}, .credentials = std::make_shared<daemon::PluginCredentials>(auth)});
+    run.channel = std::make_unique<wire::Channel>(
+        wire::ChannelOptions{.endpoints = {*endpoint}, .credentials = std::make_shared<auth::PluginCredentials>(auth)});
     auto stream = run.channel->open("/spur.v1.Agent/RunStep");
     EXPECT_TRUE(stream) << stream.error().text;
     run.stream = std::make_unique<wire::Stream>(std::move(*stream));

@@ -29,7 +29,7 @@ protected:
 
     static std::filesystem::path make_root();
     std::filesystem::path programs(std::uint32_t uid) const;
-    daemon::Bound<daemon::AuthAxis> open_auth();
+    host::Bound<host::AuthAxis> open_auth();
     void start_spurd(SpurdOptions options = {});
     void kill_spurd(int signal = SIGKILL);  // and waits until it has gone
     void restart_spurd();
@@ -72,9 +72,9 @@ protected:
     std::map<std::string, std::string> variables(const std::string& name) const;  // of an `env` output
 
     std::filesystem::path root{make_root()}, work{root / "work"}, state{root / "state"};
-    daemon::PluginHost plugins{{.program = "agent tests", .check_owner = false}};
-    daemon::Bound<daemon::AuthAxis> auth{open_auth()};
-    FakeController controller{std::make_shared<daemon::PluginAuthenticator>(auth)};
+    host::PluginHost plugins{{.program = "agent tests", .check_owner = false}};
+    host::Bound<host::AuthAxis> auth{open_auth()};
+    FakeController controller{std::make_shared<auth::PluginAuthenticator>(auth)};
     std::string serve_addr;
     pid_t spurd_pid{-1};
     SpurdOptions options_;

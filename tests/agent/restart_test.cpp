@@ -108,7 +108,7 @@ TEST_F(AgentRestart, WhatTheControllerDoesNotKnowIsEnded) {
     ASSERT_TRUE(joined());
     launch(batch(6, "echo up; sleep 1000"));
     ASSERT_TRUE(wait_file("out.6", "up"));
-    v1::HeldStep unknown;
+    v1::StepOnNode unknown;
     unknown.set_job_id(6);
     unknown.set_attempt(1);
     unknown.set_step_id(extern_step);
@@ -182,7 +182,7 @@ TEST_F(AgentRestart, ANewForkServerIsStartedAndJobsRunMeanwhile) {
 }
 
 TEST_F(AgentRestart, FollowsTheLeaderItIsSentTo) {
-    FakeController leader{std::make_shared<daemon::PluginAuthenticator>(auth)};
+    FakeController leader{std::make_shared<auth::PluginAuthenticator>(auth)};
     controller.leader = leader.address();
     start_spurd();
     EXPECT_TRUE(leader.wait_registration());

@@ -14,8 +14,8 @@
 namespace spur::step {
 namespace {
 
-StepSpec full_spec() {
-    StepSpec spec;
+LaunchSpec full_spec() {
+    LaunchSpec spec;
     spec.job = 12;
     spec.attempt = 3;
     spec.step = batch_step;
@@ -66,7 +66,7 @@ TEST(StepWire, ASpecComesBackAsItWent) {
     const auto back = decode_spec(encode(spec));
     ASSERT_TRUE(back);
     EXPECT_EQ(*back, spec);
-    EXPECT_EQ(*decode_spec(encode(StepSpec{})), StepSpec{});
+    EXPECT_EQ(*decode_spec(encode(LaunchSpec{})), LaunchSpec{});
 }
 
 TEST(StepWire, UnknownFieldsAreSkipped) {

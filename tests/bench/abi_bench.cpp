@@ -30,8 +30,8 @@ std::atomic<std::uint64_t> allocations{0};
 namespace spur {
 namespace {
 
-using daemon::Bound;
-using daemon::SchedAxis;
+using host::Bound;
+using host::SchedAxis;
 
 // Counts what is allocated while it lives, a round.
 class CountAllocations {
@@ -50,8 +50,8 @@ private:
 // ---- one call ----------------------------------------------------------------------------------------------------
 
 Bound<SchedAxis> open_plugin() {
-    static daemon::PluginHost host{[] {
-        daemon::HostOptions options;
+    static host::PluginHost host{[] {
+        host::HostOptions options;
         options.program = "abi_bench";
         options.check_roles = false;  // as in a release
         options.check_owner = false;
@@ -112,7 +112,7 @@ struct BigCluster {
     explicit BigCluster(std::int64_t jobs) {
         builder.nodes("n[1-10000]", testing::cpus(64));
         for (std::int64_t i = 0; i < jobs; ++i) builder.submit(std::to_string(i));
-        ctld::Changes all;
+        planning::Changes all;
         all.everything = true;
         auto published = all;
         model = models.publish(builder.cluster(), published);
@@ -123,9 +123,9 @@ struct BigCluster {
         mirror.end_cycle();
     }
     testing::ClusterBuilder builder;
-    ctld::ReadModelBuilder models;
-    std::shared_ptr<const ctld::ReadModel> model;
-    ctld::Mirror mirror;
+    planning::ReadModelBuilder models;
+    std::shared_ptr<const planning::ReadModel> model;
+    planning::Mirror mirror;
 };
 
 BigCluster& cluster_of(std::int64_t jobs) {
@@ -148,7 +148,7 @@ BENCHMARK(ViewHandedOver)->Arg(1'000)->Arg(10'000)->Arg(100'000);
 void ViewHandedOverAfterOneJobChanged(benchmark::State& state) {  // its reason, say, or when it is expected to start
     auto& big = cluster_of(state.range(0));
     const auto pin = open_plugin().pin();
-    ctld::Changes one;
+    planning::Changes one;
     one.jobs.push_back(big.builder.id("0"));
     for (auto _ : state) {
         big.mirror.update(big.model, one);

@@ -91,8 +91,8 @@ public:
     };
     // `carries_out`: what the passes after ends of jobs start is started.
     Figures measure(const std::string& sched, bool carries_out) {
-        ctld::PlanningCycle cycle{open(sched)};
-        ctld::ReadModelBuilder models;
+        planning::PlanningCycle cycle{open(sched)};
+        planning::ReadModelBuilder models;
         auto changes = all_;
         auto model = models.publish(builder_.cluster(), changes);
         Figures figures{};
@@ -121,15 +121,15 @@ public:
     }
 
 private:
-    ctld::PolicyPlugins open(const std::string& sched) {
-        daemon::HostOptions options;
+    planning::PolicyPlugins open(const std::string& sched) {
+        host::HostOptions options;
         options.program = "sched_bench";
         options.check_roles = options.check_owner = false;
-        hosts_.push_back(std::make_unique<daemon::PluginHost>(options));
+        hosts_.push_back(std::make_unique<host::PluginHost>(options));
         auto& host = *hosts_.back();
         host.set_dirs({SPUR_BENCH_PLUGIN_DIR});
-        return {must(host.open<daemon::SchedAxis>(sched)), must(host.open<daemon::SelectAxis>(setting_.select)),
-                must(host.open<daemon::PriorityAxis>("priority/basic"))};
+        return {must(host.open<host::SchedAxis>(sched)), must(host.open<host::SelectAxis>(setting_.select)),
+                must(host.open<host::PriorityAxis>("priority/basic"))};
     }
     template <class T>
     static T must(Result<T> result) {
@@ -138,9 +138,10 @@ private:
         std::exit(1);
     }
 
-    std::pair<double, std::size_t> pass(ctld::PlanningCycle& cycle, const std::shared_ptr<const ctld::ReadModel>& model,
-                                        const ctld::Changes& changes) {
-        ctld::CycleInput input;
+    std::pair<double, std::size_t> pass(planning::PlanningCycle& cycle,
+                                        const std::shared_ptr<const planning::ReadModel>& model,
+                                        const planning::Changes& changes) {
+        planning::CycleInput input;
         input.model = model;
         input.changes = changes;
         input.now = builder_.now();
@@ -158,10 +159,10 @@ private:
     }
 
     void apply(Command command) {
-        if (const auto events = builder_.apply(std::move(command)); events) ctld::note_changes(*events, changes_);
+        if (const auto events = builder_.apply(std::move(command)); events) planning::note_changes(*events, changes_);
     }
-    void start(ctld::Plan plan, const ctld::ReadModel& model) {
-        for (auto& command : ctld::start_commands(std::move(plan.starts), model)) apply(std::move(command));
+    void start(planning::Plan plan, const planning::ReadModel& model) {
+        for (auto& command : planning::start_commands(std::move(plan.starts), model)) apply(std::move(command));
     }
     void end_one() {
         const auto id = running_.back();
@@ -176,10 +177,10 @@ private:
     const Setting& setting_;
     ClusterBuilder builder_;
     std::vector<JobId> running_;
-    ctld::Changes all_, changes_;
-    ctld::Plan plan_;
+    planning::Changes all_, changes_;
+    planning::Plan plan_;
     double planning_ms_{};
-    std::vector<std::unique_ptr<daemon::PluginHost>> hosts_;
+    std::vector<std::unique_ptr<host::PluginHost>> hosts_;
 };
 
 std::optional<Size> parse_size(std::string_view text) {

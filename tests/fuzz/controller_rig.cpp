@@ -34,6 +34,7 @@ namespace spur::fuzz {
 namespace {
 
 using namespace ctld;
+using namespace planning;
 using testing::ClusterBuilder;
 
 constexpr std::uint32_t user_uid = 1000;

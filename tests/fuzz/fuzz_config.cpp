@@ -5,10 +5,10 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace spur;
     const auto text = as_text(data, size);
-    const auto config = daemon::parse_config(text, "spur.conf");
+    const auto config = config::parse_config(text, "spur.conf");
     if (config) {
         must(!config->cluster.cluster_name.empty());
-        must(daemon::parse_config(text, "spur.conf") == config);
+        must(config::parse_config(text, "spur.conf") == config);
         return 0;
     }
     must(!config.error().empty());

@@ -30,7 +30,7 @@ const NodeSetup& setup() {
     return made;
 }
 
-void check_spec(const step::StepSpec& spec) {
+void check_spec(const step::LaunchSpec& spec) {
     const auto arrived = step::decode_spec(encode(spec));
     must(arrived && *arrived == spec);
 }
@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     v1::StepLaunch launch;
     for (const auto& part : *parts) {
         v1::LaunchBatch batch;
-        v1::StartJob start;
+        v1::PrepareJob start;
         v1::SignedCredential strange;
         if (part.number == 1 && batch.ParseFromString(part.text)) check_spec(plan_batch(batch, setup(), "/nowhere"));
         if (part.number == 2 && start.ParseFromString(part.text)) {

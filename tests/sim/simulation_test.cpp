@@ -20,7 +20,7 @@ Config cluster(const std::string& nodes, std::uint32_t cpus) {
         "[[nodes]]\nnames = \"{}\"\ncpus = {}\nmemory_mb = 1000\n"
         "[[partitions]]\nname = \"main\"\nnodes = \"ALL\"\ndefault = true\n",
         SPUR_TEST_PLUGINS, nodes, cpus);
-    auto config = daemon::parse_config(text, "sim.toml");
+    auto config = config::parse_config(text, "sim.toml");
     EXPECT_TRUE(config) << (config ? "" : to_string(config.error(), "sim.toml"));
     return config.value_or(Config{});
 }

@@ -12,7 +12,7 @@
 
 #include <cstdio>
 
-namespace spur::cli::step {
+namespace spur::cli::srun {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -281,4 +281,4 @@ TEST_F(T17Output, AFileThatCannotBeOpenedIsAnError) {
 }
 
 }  // namespace
-}  // namespace spur::cli::step
+}  // namespace spur::cli::srun

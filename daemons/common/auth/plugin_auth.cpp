@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace spur::daemon {
+namespace spur::auth {
 
 namespace {
 
@@ -27,12 +27,12 @@ spur_identity nobody() {
     return identity;
 }
 
-bool has_feature(const Bound<AuthAxis>& auth, std::uint32_t feature) {
+bool has_feature(const host::Bound<host::AuthAxis>& auth, std::uint32_t feature) {
     const auto pinned = auth.pin();
     return pinned && (pinned.ops().features & feature) != 0;
 }
 
-bool answers(const Bound<AuthAxis>& auth) { return has_feature(auth, SPUR_AUTH_ANSWERS); }
+bool answers(const host::Bound<host::AuthAxis>& auth) { return has_feature(auth, SPUR_AUTH_ANSWERS); }
 
 spur_error empty_error() {
     spur_error error{};
@@ -90,7 +90,7 @@ Result<void> PluginCredentials::verify_reply(std::string_view, std::string_view 
     return {};
 }
 
-Result<void> check_transport(const Bound<AuthAxis>& auth, const wire::Endpoint& listen, bool has_tls) {
+Result<void> check_transport(const host::Bound<host::AuthAxis>& auth, const wire::Endpoint& listen, bool has_tls) {
     const bool binds = has_feature(auth, SPUR_AUTH_BINDS_REQUEST);
     if (has_tls || listen.is_loopback() || (binds && answers(auth))) return {};
     return fail(ErrorCode::invalid,
@@ -101,4 +101,4 @@ Result<void> check_transport(const Bound<AuthAxis>& auth, const wire::Endpoint& 
                 listen.text());
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::auth

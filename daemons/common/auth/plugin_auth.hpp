@@ -5,25 +5,25 @@
 #include "daemons/common/wire/auth.hpp"
 #include "daemons/common/wire/endpoint.hpp"
 
-namespace spur::daemon {
+namespace spur::auth {
 
 // [server side, any thread]
 class PluginAuthenticator final : public wire::Authenticator {
 public:
-    explicit PluginAuthenticator(Bound<AuthAxis> auth) : auth_{auth} {}
+    explicit PluginAuthenticator(host::Bound<host::AuthAxis> auth) : auth_{auth} {}
     Result<wire::Caller> verify(const wire::CredentialRequest& request, std::string_view credential,
                                 const wire::Peer& peer) override;
     [[nodiscard]] bool gives_proof() const override;
     Result<std::string> prove(std::string_view method, std::string_view credential, const Digest& reply) override;
 
 private:
-    Bound<AuthAxis> auth_;
+    host::Bound<host::AuthAxis> auth_;
 };
 
 // [client side] The answer must come from root, from the user this process runs as, or from `also_trusted`.
 class PluginCredentials final : public wire::CredentialSource {
 public:
-    explicit PluginCredentials(Bound<AuthAxis> auth, std::uint32_t also_trusted = 0)
+    explicit PluginCredentials(host::Bound<host::AuthAxis> auth, std::uint32_t also_trusted = 0)
         : auth_{auth}, also_trusted_{also_trusted} {}
     Result<std::string> make(const wire::CredentialRequest& request) override;
     [[nodiscard]] bool needs_privacy() const override;
@@ -32,12 +32,12 @@ public:
                               std::string_view proof) override;
 
 private:
-    Bound<AuthAxis> auth_;
+    host::Bound<host::AuthAxis> auth_;
     std::uint32_t also_trusted_;
 };
 
 // Refuses to serve beyond this machine with a plugin that has no proof of the server, or whose credentials can be used
 // by whoever sees them, unless TLS makes up for that.
-Result<void> check_transport(const Bound<AuthAxis>& auth, const wire::Endpoint& listen, bool has_tls);
+Result<void> check_transport(const host::Bound<host::AuthAxis>& auth, const wire::Endpoint& listen, bool has_tls);
 
-}  // namespace spur::daemon
+}  // namespace spur::auth

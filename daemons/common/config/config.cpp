@@ -14,7 +14,7 @@
 #include "core/text/lexical.hpp"
 #include "daemons/common/config/sections.hpp"
 
-namespace spur::daemon {
+namespace spur::config {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
@@ -210,4 +210,4 @@ const std::vector<ConfigKey>& config_keys() {
     return all;
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::config

@@ -10,7 +10,7 @@
 #include "core/base/result.hpp"
 #include "core/model/config.hpp"
 
-namespace spur::daemon {
+namespace spur::config {
 
 struct ConfigProblem {
     std::uint32_t line{};  // 0: the file as a whole
@@ -49,4 +49,4 @@ struct ConfigKey {
 };
 const std::vector<ConfigKey>& config_keys();
 
-}  // namespace spur::daemon
+}  // namespace spur::config

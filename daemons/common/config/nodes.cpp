@@ -8,7 +8,7 @@
 #include "core/text/lexical.hpp"
 #include "daemons/common/config/sections.hpp"
 
-namespace spur::daemon {
+namespace spur::config {
 namespace {
 
 struct Draft {
@@ -100,7 +100,7 @@ constexpr std::array keys{
             in.words(parts);
             to.names = fmt::format("{}", fmt::join(parts, ","));
         }  // namespace
-    }      // namespace spur::daemon
+    }      // namespace spur::config
     ,
     K{"cpus", "count", "1", "CPUs: all threads, or all cores where threads are not to be given out",
       [](In in, To to) { read_count(in, to.cpus); }},
@@ -251,4 +251,4 @@ void read_nodes(const TomlEntry& entry, Config& config, Drafts& drafts, Problems
 
 void list_node_keys(std::vector<ConfigKey>& out) { list_keys("nodes", std::span<const K>{keys}, out); }
 
-}  // namespace spur::daemon
+}  // namespace spur::config

@@ -10,7 +10,7 @@
 #include "core/text/suggest.hpp"
 #include "daemons/common/config/sections.hpp"
 
-namespace spur::daemon {
+namespace spur::config {
 namespace {
 
 using K = Key<Partition>;
@@ -121,7 +121,7 @@ void read_billing_weights(const Reading& in, std::vector<BillingWeight>& out) {
 constexpr std::array keys{
     K{
         "name", "text", "", "PartitionName; required", [](In in, To to) { read_text(in, to.name); }  // namespace
-    }  // namespace spur::daemon
+    }  // namespace spur::config
     ,
     K{"nodes", "hostlist", "", "Nodes: \"gpu[001-064]\", or ALL",
       [](In in, To to) { read_nodes_of(in, to.node_text); }},
@@ -274,4 +274,4 @@ void check_partitions(const Config& config, const Drafts& drafts, Problems& prob
 
 void list_partition_keys(std::vector<ConfigKey>& out) { list_keys("partitions", std::span<const K>{keys}, out); }
 
-}  // namespace spur::daemon
+}  // namespace spur::config

@@ -10,7 +10,7 @@
 #include "core/text/suggest.hpp"
 #include "core/text/timefmt.hpp"
 
-namespace spur::daemon {
+namespace spur::config {
 namespace {
 
 constexpr std::string_view default_port_hint = "an address such as \"host:6817\" or \"[::]:6817\"";
@@ -232,4 +232,4 @@ std::string hint_for(std::string_view section, std::string_view key, std::span<c
     return fmt::format("; it knows {}", fmt::join(known, ", "));
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::config

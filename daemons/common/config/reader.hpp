@@ -17,7 +17,7 @@
 #include "daemons/common/config/config.hpp"
 #include "daemons/common/config/toml_tree.hpp"
 
-namespace spur::daemon {
+namespace spur::config {
 
 // Collects what is wrong; reading goes on, so that one run shows all of it.
 class Problems {
@@ -117,4 +117,4 @@ void read_entries(const TomlTable& table, std::string_view section, const std::s
     }
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::config

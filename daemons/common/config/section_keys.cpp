@@ -8,7 +8,7 @@
 #include "core/text/lexical.hpp"
 #include "core/text/suggest.hpp"
 
-namespace spur::daemon {
+namespace spur::config {
 namespace {
 
 using K = Key<Draft>;
@@ -158,7 +158,7 @@ constexpr std::array top_keys{
                 return in.refuse("must be made of letters, digits, - _ and ., not {}", spur::quoted(name));
             to.config.cluster.cluster_name = name;
         }  // namespace
-    }      // namespace spur::daemon
+    }      // namespace spur::config
     ,
     K{"licenses", "table or list", "", "cluster-wide licences: { fluent = 20 } or [\"fluent:20\"]",
       [](In in, To to) { read_licenses(in, to.config.cluster.licenses); }},
@@ -445,4 +445,4 @@ bool is_type_of(std::string_view axis, std::string_view type) {
     return slash != std::string_view::npos && type.substr(0, slash) == axis && is_word(type.substr(slash + 1));
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::config

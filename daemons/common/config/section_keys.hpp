@@ -6,7 +6,7 @@
 
 #include "daemons/common/config/sections.hpp"
 
-namespace spur::daemon {
+namespace spur::config {
 
 struct Draft {
     Config& config;
@@ -23,4 +23,4 @@ std::span<const Section> sections();  // the top level first
 std::span<const std::string_view> axis_names();
 bool is_type_of(std::string_view axis, std::string_view type);  // "sched/backfill" is one of "sched"
 
-}  // namespace spur::daemon
+}  // namespace spur::config

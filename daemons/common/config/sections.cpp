@@ -6,7 +6,7 @@
 #include "core/text/lexical.hpp"
 #include "daemons/common/config/section_keys.hpp"
 
-namespace spur::daemon {
+namespace spur::config {
 namespace {
 
 std::optional<ConfigValue> plugin_value(const TomlValue& value) {
@@ -80,4 +80,4 @@ void list_section_keys(std::vector<ConfigKey>& out) {
     for (const auto& section : sections()) list_keys(section.name, section.keys, out);
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::config

@@ -7,7 +7,7 @@
 
 #include "daemons/common/config/reader.hpp"
 
-namespace spur::daemon {
+namespace spur::config {
 
 // What is known only once the whole file has been read.
 struct Drafts {
@@ -38,4 +38,4 @@ void list_keys(std::string_view section, std::span<const Key<Target>> keys, std:
     for (const auto& key : keys) out.push_back({section, key.name, key.kind, key.fallback, key.help});
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::config

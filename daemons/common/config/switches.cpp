@@ -7,7 +7,7 @@
 #include "core/text/hostlist.hpp"
 #include "daemons/common/config/sections.hpp"
 
-namespace spur::daemon {
+namespace spur::config {
 namespace {
 
 using K = Key<SwitchConfig>;
@@ -74,4 +74,4 @@ void check_switches(const Config& config, const Drafts& drafts, Problems& proble
 
 void list_switch_keys(std::vector<ConfigKey>& out) { list_keys("switches", std::span<const K>{keys}, out); }
 
-}  // namespace spur::daemon
+}  // namespace spur::config

@@ -20,7 +20,7 @@
 
 #include "core/text/lexical.hpp"
 
-namespace spur::daemon {
+namespace spur::config {
 namespace {
 
 TomlTable convert_table(const toml::table& table);
@@ -83,4 +83,4 @@ std::expected<TomlTable, ConfigProblem> parse_toml(std::string_view text) {
     return convert_table(parsed.table());
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::config

@@ -9,7 +9,7 @@
 
 #include "daemons/common/config/config.hpp"
 
-namespace spur::daemon {
+namespace spur::config {
 
 struct TomlEntry;
 struct TomlValue {
@@ -34,4 +34,4 @@ using TomlList = std::vector<TomlValue>;
 // A syntax error is one problem: nothing after it can be trusted.
 std::expected<TomlTable, ConfigProblem> parse_toml(std::string_view text);
 
-}  // namespace spur::daemon
+}  // namespace spur::config

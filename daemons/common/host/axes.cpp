@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 constexpr bool required = true, optional = false;
@@ -184,4 +184,4 @@ const AxisInfo* find_axis(std::string_view name) {
     return nullptr;
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

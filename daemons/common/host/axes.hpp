@@ -17,7 +17,7 @@
 
 #include "daemons/common/host/frame.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 struct OpInfo {
     const char* name;
@@ -80,4 +80,4 @@ struct CgroupAxis {
     static const AxisInfo info;
 };
 
-}  // namespace spur::daemon
+}  // namespace spur::host

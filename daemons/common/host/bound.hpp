@@ -19,7 +19,7 @@
 #include "daemons/common/host/frame.hpp"
 #include "daemons/common/host/instance.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 // An axis of a running daemon: the instance in force, replaced as a whole by reconfiguration. Owned by the PluginHost.
 class Slot {
@@ -221,4 +221,4 @@ private:
     Slot* slot_{nullptr};
 };
 
-}  // namespace spur::daemon
+}  // namespace spur::host

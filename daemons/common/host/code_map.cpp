@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstddef>
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 struct Segment {
@@ -53,4 +53,4 @@ const char* find_code_owner(std::uintptr_t address) noexcept {
     return nullptr;
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

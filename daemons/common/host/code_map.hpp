@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace spur::daemon {
+namespace spur::host {
 
 // Remember the executable segments of a dlopen handle under `plugin`, which must live for ever.
 void map_code(void* handle, const char* plugin);
@@ -11,4 +11,4 @@ void map_code(void* handle, const char* plugin);
 // The plugin whose code contains `address`, or nullptr. Async-signal-safe.
 const char* find_code_owner(std::uintptr_t address) noexcept;
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -23,7 +23,7 @@
 #include "daemons/common/host/code_map.hpp"
 #include "daemons/common/host/frame.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 struct Caught {
@@ -251,4 +251,4 @@ bool is_quarantined(const std::vector<Crash>& crashes, std::string_view plugin, 
     return false;
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -11,7 +11,7 @@
 
 #include "core/base/result.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 struct CrashOptions {
     std::string program;  // begins the line: "spurctld: plugin sched/x crashed in plan (job 12): Segmentation fault"
@@ -45,4 +45,4 @@ inline constexpr std::int64_t quarantine_lasts_s = 86'400;
 bool is_quarantined(const std::vector<Crash>& crashes, std::string_view plugin, std::int64_t file_written,
                     std::int64_t now);
 
-}  // namespace spur::daemon
+}  // namespace spur::host

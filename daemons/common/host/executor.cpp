@@ -12,7 +12,7 @@
 #include "daemons/common/host/frame.hpp"
 #include "daemons/common/log/log.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds patience_at_exit{2};
@@ -186,4 +186,4 @@ bool Executor::drain(const std::shared_ptr<Client>& client, std::chrono::millise
 
 OpStats Executor::stats(const std::shared_ptr<Client>& client) const { return client->counter.read("task"); }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -11,7 +11,7 @@
 
 #include "daemons/common/host/stats.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 class Executor {
 public:
@@ -42,4 +42,4 @@ private:
     std::shared_ptr<Shared> shared_;  // outlives this object where a task never returns
 };
 
-}  // namespace spur::daemon
+}  // namespace spur::host

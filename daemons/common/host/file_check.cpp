@@ -13,7 +13,7 @@
 
 #include "core/text/lexical.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 namespace fs = std::filesystem;
@@ -219,4 +219,4 @@ Result<void> check_elf(const fs::path& path) {
     return check_extent(path, file, header, size);
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -8,7 +8,7 @@
 
 #include "core/base/result.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 // The file itself, symlinks resolved. Refuses a file, or a directory on the way (of the name, of each link, of the
 // target, up to the root), that others than root and `user` own or may write to: whoever can replace a plugin runs as
@@ -18,4 +18,4 @@ Result<std::filesystem::path> check_owner(const std::filesystem::path& file, uid
 // Refuses what is not a whole ELF shared object for this machine, so that the dynamic linker never meets it.
 Result<void> check_elf(const std::filesystem::path& file);
 
-}  // namespace spur::daemon
+}  // namespace spur::host

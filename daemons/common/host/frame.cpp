@@ -1,7 +1,7 @@
 // Names of roles, and looking through the frames of a thread.
 #include "daemons/common/host/frame.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 std::string_view to_string(Role role) {
     switch (role) {
@@ -23,4 +23,4 @@ const Frame* Frame::find(const char* plugin) noexcept {
     return frame;
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

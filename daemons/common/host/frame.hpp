@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace spur::daemon {
+namespace spur::host {
 
 enum class Role : std::uint8_t { any, main, cycle, worker };
 std::string_view to_string(Role role);  // "cycle-thread"
@@ -55,4 +55,4 @@ inline void note(CallHint hint) noexcept {
     if (auto* const frame = Frame::top()) frame->set_hint(hint);
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -11,7 +11,7 @@
 #include "daemons/common/host/search.hpp"
 #include "daemons/common/log/log.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 std::int64_t unix_seconds(std::filesystem::file_time_type time) {
@@ -241,4 +241,4 @@ void PluginHost::stop() {
         log::warning("plugin {} is still inside a call and is not destroyed", instance->type());
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -25,7 +25,7 @@
 #include "daemons/common/host/metrics.hpp"
 #include "daemons/common/host/stats.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 struct HostOptions {
     std::string program{"spurctld"};
@@ -199,4 +199,4 @@ private:
     PluginHost* host_;
 };
 
-}  // namespace spur::daemon
+}  // namespace spur::host

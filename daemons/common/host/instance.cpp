@@ -12,7 +12,7 @@
 #include "daemons/common/host/options.hpp"
 #include "daemons/common/log/log.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 constexpr std::uint32_t most_table_bytes = 64U * 1024;
@@ -290,4 +290,4 @@ Error Instance::missing(const OpInfo& op) const {
     return {ErrorCode::invalid, fmt::format("plugin {} does not do {}()", type(), op.name)};
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -19,7 +19,7 @@
 #include "daemons/common/host/services.hpp"
 #include "daemons/common/host/stats.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 Error error_of(spur_status status, std::string text);  // the plugin's failure in our words
 ErrorCode code_of(spur_status status);
@@ -91,4 +91,4 @@ private:
     bool destroyed_{false};
 };
 
-}  // namespace spur::daemon
+}  // namespace spur::host

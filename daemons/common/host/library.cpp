@@ -16,7 +16,7 @@
 #include "daemons/common/host/memory.hpp"
 #include "daemons/common/host/module.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 namespace fs = std::filesystem;
@@ -155,4 +155,4 @@ bool is_replaced(const Library& library) {
     return error || written != library.written;
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -13,7 +13,7 @@
 #include "core/base/result.hpp"
 #include "daemons/common/host/module_info.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 struct LoadOptions {
     std::string program{"this daemon"};  // named in refusals
@@ -37,4 +37,4 @@ Result<const Library*> load_library(const std::filesystem::path& file, const Loa
 // True when the file on disk is no longer the one that was opened: only a restart can use the new one.
 bool is_replaced(const Library& library);
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstdint>
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 constexpr std::size_t page = 4096;
@@ -78,4 +78,4 @@ bool is_code(const void* address) {
     return address != nullptr && ::dl_iterate_phdr(look, &search) == 1;
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace spur::daemon {
+namespace spur::host {
 
 // Copies `size` bytes from `from`; false if any of them cannot be read.
 bool copy_memory(void* to, const void* from, std::size_t size);
@@ -23,4 +23,4 @@ std::optional<T> copy_value(const T* from) {
     return value;
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -8,7 +8,7 @@
 #include "core/text/lexical.hpp"
 #include "daemons/common/host/memory.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 constexpr std::size_t longest_name = 64, longest_help = 256;
@@ -90,4 +90,4 @@ std::vector<Metric> MetricTable::read() const {
     return metrics;
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

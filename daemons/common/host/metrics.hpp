@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace spur::daemon {
+namespace spur::host {
 
 struct Metric {
     std::string name;  // "sched_backfill_jobs_total": the plugin's type in front
@@ -54,4 +54,4 @@ private:
     std::atomic<std::uint32_t> count_{0};
 };
 
-}  // namespace spur::daemon
+}  // namespace spur::host

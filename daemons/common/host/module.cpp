@@ -10,7 +10,7 @@
 #include "daemons/common/host/options.hpp"
 #include "daemons/common/host/search.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 // No honest plugin comes near these; they keep a wild number from becoming a wild read.
@@ -197,4 +197,4 @@ Result<void> read_module(const spur_module* module, const std::string& file, con
     return {};
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

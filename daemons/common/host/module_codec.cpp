@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 constexpr std::uint64_t most_items = 4'096;
@@ -106,4 +106,4 @@ std::optional<ModuleInfo> decode_module(std::string_view bytes) {
     return module;
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -7,10 +7,10 @@
 
 #include "daemons/common/host/module_info.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 std::string encode_module(const ModuleInfo& module);
 std::optional<ModuleInfo> decode_module(
     std::string_view bytes);  // nothing: these bytes were not made by encode_module()
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace spur::daemon {
+namespace spur::host {
 
 struct OptionInfo {
     std::string key;
@@ -41,4 +41,4 @@ struct ModuleInfo {
     bool operator==(const ModuleInfo&) const = default;
 };
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -11,7 +11,7 @@
 #include "core/text/suggest.hpp"
 #include "core/text/timefmt.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 std::string shown(const ConfigValue& value) {
@@ -292,4 +292,4 @@ spur_config PluginConfig::view() const {
     return view;
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -11,7 +11,7 @@
 #include "core/model/config.hpp"
 #include "daemons/common/host/module_info.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 // Is the declared default a value of the declared kind?
 Result<void> check_fallback(const OptionInfo& option);
@@ -49,4 +49,4 @@ Result<std::int64_t> parse_option_duration(std::string_view text);
 // "512M", "2G", "1.5T", "4096": bytes; powers of 1024.
 Result<std::int64_t> parse_option_size(std::string_view text);
 
-}  // namespace spur::daemon
+}  // namespace spur::host

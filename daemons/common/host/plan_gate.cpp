@@ -6,7 +6,7 @@
 #include "daemons/common/host/frame.hpp"
 #include "daemons/common/host/stats.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 namespace {
 
@@ -94,4 +94,4 @@ bool PlanGate::admits(const char* function, std::uint32_t job) {
     return true;
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

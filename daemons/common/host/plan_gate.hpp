@@ -9,7 +9,7 @@
 
 #include "daemons/common/host/instance.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 class PlanGate {
 public:
@@ -40,4 +40,4 @@ private:
     bool said_stop_{false};
 };
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -10,7 +10,7 @@
 #include "daemons/common/host/select_gate.hpp"
 #include "daemons/common/log/log.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -138,4 +138,4 @@ Result<PlanRun> Planner::run(const spur_cluster_view& view, const spur_plan_sink
     return run;
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

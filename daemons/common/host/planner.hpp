@@ -11,7 +11,7 @@
 #include "core/base/result.hpp"
 #include "daemons/common/host/bound.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 struct PlanBudget {
     std::chrono::nanoseconds time{std::chrono::seconds{1}};
@@ -43,4 +43,4 @@ private:
     std::unique_ptr<Watchdog> watchdog_;
 };
 
-}  // namespace spur::daemon
+}  // namespace spur::host

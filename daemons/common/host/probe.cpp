@@ -20,7 +20,7 @@
 #include "daemons/common/host/library.hpp"
 #include "daemons/common/host/module_codec.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 namespace fs = std::filesystem;
@@ -212,4 +212,4 @@ std::vector<Found> probe_all(const std::vector<fs::path>& dirs, const ProbeOptio
     return found;
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

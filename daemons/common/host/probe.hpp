@@ -11,7 +11,7 @@
 #include "core/base/result.hpp"
 #include "daemons/common/host/module_info.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 struct ProbeOptions {
     std::chrono::milliseconds timeout{5'000};
@@ -31,4 +31,4 @@ struct Found {
 };
 std::vector<Found> probe_all(const std::vector<std::filesystem::path>& dirs, const ProbeOptions& options = {});
 
-}  // namespace spur::daemon
+}  // namespace spur::host

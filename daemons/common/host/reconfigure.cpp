@@ -4,7 +4,7 @@
 #include "daemons/common/host/host.hpp"
 #include "daemons/common/log/log.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 constexpr std::chrono::seconds patience{2};
@@ -74,7 +74,8 @@ void PluginHost::plan_swap(Slot& slot, const Config& config, std::vector<Swap>& 
     auto fresh =
         keeps_type ? make(slot.axis(), target, config, slot.prepare) : make_first(slot.axis(), config, slot.prepare);
     if (!fresh) return complain(mistakes, fresh.error().text);
-    if (!keeps_type && (*fresh)->type() == now->type() && keeps_options) return retire(*fresh);  // still the second choice
+    if (!keeps_type && (*fresh)->type() == now->type() && keeps_options)
+        return retire(*fresh);  // still the second choice
     change.to = (*fresh)->type();
     swaps.push_back({&slot, *fresh, std::move(change)});
 }
@@ -158,4 +159,4 @@ void PluginHost::note_changed_files(std::vector<Change>& changes) const {
     }
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -5,7 +5,7 @@
 
 #include "core/text/lexical.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 namespace fs = std::filesystem;
@@ -70,4 +70,4 @@ Result<PluginFile> find_plugin(std::string_view type, const std::vector<fs::path
                 where.empty() ? "an empty search path" : where);
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -8,7 +8,7 @@
 
 #include "core/base/result.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 // The configured directories, then ../lib/spur beside this program, then the one compiled in; each once.
 std::vector<std::filesystem::path> plugin_search_path(const std::vector<std::string>& configured);
@@ -22,4 +22,4 @@ struct PluginFile {
 };
 Result<PluginFile> find_plugin(std::string_view type, const std::vector<std::filesystem::path>& dirs);
 
-}  // namespace spur::daemon
+}  // namespace spur::host

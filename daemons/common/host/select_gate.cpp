@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace spur::daemon {
+namespace spur::host {
 
 struct SelectGate::Calls {
     static SelectGate& of(const void* handle) {
@@ -152,4 +152,4 @@ bool SelectGate::admits(const char* function) {
     return false;
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -9,7 +9,7 @@
 
 #include "daemons/common/host/bound.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 class SelectGate {
 public:
@@ -36,4 +36,4 @@ private:
     const spur_cluster_view* view_{nullptr};
 };
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -11,7 +11,7 @@
 #include "daemons/common/host/memory.hpp"
 #include "daemons/common/log/log.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 constexpr std::size_t longest_line = 4096, longest_key = 128;
@@ -180,4 +180,4 @@ void Services::check_clock() noexcept {
     }
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -21,7 +21,7 @@
 #include "daemons/common/host/executor.hpp"
 #include "daemons/common/host/metrics.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 struct ServiceSetup {
     std::string program, version;
@@ -72,4 +72,4 @@ private:
     spur_metrics metrics_table_{};
 };
 
-}  // namespace spur::daemon
+}  // namespace spur::host

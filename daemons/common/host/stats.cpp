@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 struct Moment {
@@ -42,4 +42,4 @@ OpStats OpCounter::read(std::string op) const {
     return stats;
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::host

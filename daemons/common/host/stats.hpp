@@ -12,7 +12,7 @@
 #include <chrono>
 #endif
 
-namespace spur::daemon {
+namespace spur::host {
 
 // A clock in ticks of its own: the CPU's counter where there is one (a third of the cost of clock_gettime).
 inline std::uint64_t ticks_now() noexcept {
@@ -65,4 +65,4 @@ private:
     std::atomic<std::uint64_t> begun_{}, busy_since_{}, calls_{}, total_{}, max_{}, failures_{}, overruns_{};
 };
 
-}  // namespace spur::daemon
+}  // namespace spur::host

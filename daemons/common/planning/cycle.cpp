@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace spur::ctld {
+namespace spur::planning {
 
 namespace {
 
@@ -174,4 +174,4 @@ std::vector<StartJob> start_commands(std::vector<Placement> placements, const Re
     return starts;
 }
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

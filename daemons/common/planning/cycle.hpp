@@ -15,12 +15,12 @@
 #include "daemons/common/planning/plan.hpp"
 #include "daemons/common/planning/priority_book.hpp"
 
-namespace spur::ctld {
+namespace spur::planning {
 
 struct PolicyPlugins {
-    daemon::Bound<daemon::SchedAxis> sched;
-    daemon::Bound<daemon::SelectAxis> select;
-    daemon::Bound<daemon::PriorityAxis> priority;
+    host::Bound<host::SchedAxis> sched;
+    host::Bound<host::SelectAxis> select;
+    host::Bound<host::PriorityAxis> priority;
 };
 
 // Can something start, or start elsewhere, because of it?
@@ -61,7 +61,7 @@ private:
     void note_missing_nodes(CycleOutcome& outcome);
 
     PolicyPlugins plugins_;
-    daemon::Planner planner_;
+    host::Planner planner_;
     Mirror mirror_;
     LimitBook limits_;
     PriorityBook book_;
@@ -70,4 +70,4 @@ private:
 // The placements as commands: components of one heterogeneous job start together.
 std::vector<StartJob> start_commands(std::vector<Placement> placements, const ReadModel& model);
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

@@ -7,7 +7,7 @@
 #include "core/model/config.hpp"
 #include "daemons/common/planning/tres.hpp"
 
-namespace spur::ctld {
+namespace spur::planning {
 
 namespace {
 
@@ -178,4 +178,4 @@ void LimitBook::start(const Job& job, const TresList& uses) {
     count(started_.back().key, +1, uses);
 }
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

@@ -16,7 +16,7 @@
 #include "daemons/common/planning/priority_book.hpp"
 #include "daemons/common/planning/read_model.hpp"
 
-namespace spur::ctld {
+namespace spur::planning {
 
 class LimitBook {
 public:
@@ -86,4 +86,4 @@ private:
     std::unordered_map<std::uint64_t, Verdict> verdicts_;  // by what matters of a view
 };
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace spur::ctld {
+namespace spur::planning {
 
 namespace {
 
@@ -324,4 +324,4 @@ const spur_cluster_view& Mirror::view(UnixSeconds now) {
     return view_;
 }
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

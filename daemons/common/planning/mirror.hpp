@@ -19,7 +19,7 @@
 
 #include "daemons/common/planning/read_model.hpp"
 
-namespace spur::ctld {
+namespace spur::planning {
 
 using Words = std::vector<std::uint64_t>;
 
@@ -208,4 +208,4 @@ private:
     spur_cluster_view view_{};
 };
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

@@ -3,7 +3,7 @@
 
 #include "daemons/common/planning/mirror_parts.hpp"
 
-namespace spur::ctld {
+namespace spur::planning {
 
 namespace {
 
@@ -231,4 +231,4 @@ Words Mirror::cores_of(const Reservation& reservation) const {
     return words;
 }
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

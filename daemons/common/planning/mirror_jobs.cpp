@@ -9,7 +9,7 @@
 #include "core/text/hostlist.hpp"
 #include "daemons/common/planning/mirror_parts.hpp"
 
-namespace spur::ctld {
+namespace spur::planning {
 
 namespace {
 
@@ -387,4 +387,4 @@ void Mirror::fill_shares(const Job& job, JobBacking& backing, spur_job_view& vie
     view.shares = span_of(backing.shares);
 }
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

@@ -3,7 +3,7 @@
 
 #include "daemons/common/planning/mirror_parts.hpp"
 
-namespace spur::ctld {
+namespace spur::planning {
 
 namespace {
 
@@ -204,4 +204,4 @@ void Mirror::update_node(const Node& node) {
     for (const auto jobs : node.use.core_jobs) view.sharing_jobs = std::max<std::uint32_t>(view.sharing_jobs, jobs);
 }
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

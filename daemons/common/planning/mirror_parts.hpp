@@ -10,7 +10,7 @@
 #include "core/base/text.hpp"
 #include "daemons/common/planning/mirror.hpp"
 
-namespace spur::ctld {
+namespace spur::planning {
 
 inline void set_bit(Words& words, std::uint32_t bit) {
     if (words.size() <= bit / 64) words.resize(bit / 64 + 1);
@@ -52,4 +52,4 @@ inline std::uint32_t preempt_mode(PreemptMode mode) {
     }
 }
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

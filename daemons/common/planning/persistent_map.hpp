@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace spur::ctld {
+namespace spur::planning {
 
 // `Value` is cheap to copy (a shared_ptr) and its default means "absent". One writer edits between two freeze() calls;
 // any number of threads read frozen copies.
@@ -108,4 +108,4 @@ private:
     std::uint64_t session_{1};
 };
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

@@ -11,7 +11,7 @@
 #include "daemons/common/host/frame.hpp"
 #include "daemons/common/planning/tres.hpp"
 
-namespace spur::ctld {
+namespace spur::planning {
 
 namespace {
 
@@ -138,7 +138,7 @@ spur_status PlanCollector::may_start(std::uint32_t slot) {
     if (!is_pending(slot)) return SPUR_REJECTED;
     const auto& view = mirror_.pending().view(slot);
     const auto& job = *mirror_.pending().backing(slot).job;
-    daemon::note({"job", view.id});
+    host::note({"job", view.id});
     auto limit = book_.judge(job, view);
     if (limit == Reason::none && may_start_) limit = may_start_(job);
     if (limit == Reason::none) return SPUR_MAY_START;
@@ -179,7 +179,7 @@ spur_status PlanCollector::start(std::uint32_t slot, std::uint32_t partition, sp
         return complain(fmt::format("starts slot {}, which holds no waiting job", slot)), SPUR_REJECTED;
     const auto& view = mirror_.pending().view(slot);
     const auto& job = *mirror_.pending().backing(slot).job;
-    daemon::note({"job", view.id});
+    host::note({"job", view.id});
     if (const auto known = started_.find(slot);
         known != started_.end() && known->second >= std::max(view.array_tasks, 1U))
         return complain(fmt::format("starts job {} more than once", view.id)), SPUR_REJECTED;
@@ -348,4 +348,4 @@ spur_status PlanCollector::preempt(std::uint32_t slot, const std::uint32_t* vict
     return SPUR_OK;
 }
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

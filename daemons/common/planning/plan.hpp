@@ -16,7 +16,7 @@
 #include "daemons/common/planning/limit_book.hpp"
 #include "daemons/common/planning/mirror.hpp"
 
-namespace spur::ctld {
+namespace spur::planning {
 
 struct Plan {
     struct Preemption {
@@ -78,4 +78,4 @@ private:
     spur_plan_sink sink_{};
 };
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

@@ -1,6 +1,6 @@
 #include "daemons/common/planning/priority_book.hpp"
 
-namespace spur::ctld {
+namespace spur::planning {
 
 void PriorityBook::clear() {
     const std::lock_guard lock{mutex_};
@@ -39,4 +39,4 @@ std::vector<double> PriorityBook::weights() const {
     return weights_;
 }
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

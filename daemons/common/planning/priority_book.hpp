@@ -14,7 +14,7 @@
 #include "core/base/ids.hpp"
 #include "core/base/text.hpp"
 
-namespace spur::ctld {
+namespace spur::planning {
 
 class PriorityBook {
 public:
@@ -42,4 +42,4 @@ private:
     std::vector<double> weights_;
 };
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
-namespace spur::ctld {
+namespace spur::planning {
 
 const Partition* Directory::find_partition(std::string_view name) const {
     for (const auto& partition : partitions)
@@ -154,4 +154,4 @@ void ReadModelBuilder::copy_directory(const Cluster& cluster) {
     next_.directory = std::move(directory);
 }
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

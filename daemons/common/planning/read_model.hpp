@@ -10,7 +10,7 @@
 #include "core/model/switches.hpp"
 #include "daemons/common/planning/persistent_map.hpp"
 
-namespace spur::ctld {
+namespace spur::planning {
 
 // Records that change seldom, shared whole between models until one of them changes.
 struct Directory {
@@ -74,4 +74,4 @@ private:
     ReadModel next_;
 };
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

@@ -2,7 +2,7 @@
 
 #include "core/machine/validate.hpp"
 
-namespace spur::ctld {
+namespace spur::planning {
 
 namespace {
 
@@ -75,4 +75,4 @@ TresList partition_tres(const ReadModel& model, const Partition& partition) {
     return list;
 }
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

@@ -6,7 +6,7 @@
 #include "core/model/gres.hpp"
 #include "daemons/common/planning/read_model.hpp"
 
-namespace spur::ctld {
+namespace spur::planning {
 
 TresList requested_tres(const Directory& directory, const JobSpec& spec);
 TresList allocated_tres(const Directory& directory, const Allocation& allocation);
@@ -15,4 +15,4 @@ TresList configured_tres(const Node& node);
 TresList used_tres(const Node& node);
 TresList partition_tres(const ReadModel& model, const Partition& partition);
 
-}  // namespace spur::ctld
+}  // namespace spur::planning

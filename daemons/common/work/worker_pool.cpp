@@ -9,7 +9,7 @@
 
 #include "daemons/common/log/log.hpp"
 
-namespace spur::daemon {
+namespace spur::work {
 
 namespace {
 
@@ -135,4 +135,4 @@ void WorkerPool::run(Task fresh) {
     if (place == state.waiting.begin()) state.wake_clock.notify_one();
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::work

@@ -12,7 +12,7 @@
 
 #include "core/base/result.hpp"
 
-namespace spur::daemon {
+namespace spur::work {
 
 class WorkerPool {
 public:
@@ -61,4 +61,4 @@ private:
     std::shared_ptr<State> state_;  // the threads' too: one that hangs may outlive the pool
 };
 
-}  // namespace spur::daemon
+}  // namespace spur::work

@@ -46,8 +46,8 @@ public:
     std::optional<NodeVitals> vitals(NodeId node) const;
     std::size_t connected() const;
 
-    void on_applied(const Cluster& cluster, const Events& events, const Changes& changes,
-                    const std::shared_ptr<const ReadModel>& model, bool leads) override;
+    void on_applied(const Cluster& cluster, const Events& events, const planning::Changes& changes,
+                    const std::shared_ptr<const planning::ReadModel>& model, bool leads) override;
     void on_leadership(const Cluster& cluster, const Leadership& now) override;
 
 private:

@@ -124,8 +124,8 @@ void Agents::try_again() {
     for (const auto& wanted : postponed) engine_.post([this, wanted] { launch(wanted); });
 }
 
-void Agents::on_applied(const Cluster& cluster, const Events& events, const Changes&,
-                        const std::shared_ptr<const ReadModel>&, bool leads) {
+void Agents::on_applied(const Cluster& cluster, const Events& events, const planning::Changes&,
+                        const std::shared_ptr<const planning::ReadModel>&, bool leads) {
     if (!leads) return;
     for (const auto& event : events) act(cluster, event);
 }

@@ -35,7 +35,7 @@ std::string why_ending(const Job& job) {
 
 }  // namespace
 
-void job_launch(const ReadModel& model, const Job& job, const UserRecord& owner, v1::JobLaunch& wire) {
+void job_launch(const planning::ReadModel& model, const Job& job, const UserRecord& owner, v1::JobLaunch& wire) {
     const auto& spec = *job.spec;
     wire.set_job_id(job.id.value);
     wire.set_attempt(job.attempt);
@@ -61,8 +61,8 @@ void job_launch(const ReadModel& model, const Job& job, const UserRecord& owner,
     wire.mutable_job()->clear_shares();
 }
 
-v1::ControllerMessage launch_message(const ReadModel& model, const Job& job, const UserRecord& owner, std::size_t index,
-                                     UnixSeconds now) {
+v1::ControllerMessage launch_message(const planning::ReadModel& model, const Job& job, const UserRecord& owner,
+                                     std::size_t index, UnixSeconds now) {
     v1::ControllerMessage message;
     const bool runs_script = index == 0 && job.spec->kind == JobKind::batch && job.het_offset == 0;
     auto& wire = runs_script ? *message.mutable_launch()->mutable_job() : *message.mutable_start()->mutable_job();

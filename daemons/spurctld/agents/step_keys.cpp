@@ -68,8 +68,8 @@ void StepKeys::on_leadership(const Cluster& cluster, const Leadership& now) {
 }
 
 // What was applied before this controller began to lead comes with `leads` set: it is not this lead's.
-void StepKeys::on_applied(const Cluster& cluster, const Events&, const Changes&,
-                          const std::shared_ptr<const ReadModel>&, bool) {
+void StepKeys::on_applied(const Cluster& cluster, const Events&, const planning::Changes&,
+                          const std::shared_ptr<const planning::ReadModel>&, bool) {
     if (!leads_) return;
     announce(cluster);
     if (announced_) replace_if_old();

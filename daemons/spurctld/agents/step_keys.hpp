@@ -29,8 +29,8 @@ public:
     // A SignedCredential around `body`. [any thread]
     Result<std::string> sign(std::string body) const;
 
-    void on_applied(const Cluster& cluster, const Events& events, const Changes& changes,
-                    const std::shared_ptr<const ReadModel>& model, bool leads) override;
+    void on_applied(const Cluster& cluster, const Events& events, const planning::Changes& changes,
+                    const std::shared_ptr<const planning::ReadModel>& model, bool leads) override;
     void on_leadership(const Cluster& cluster, const Leadership& now) override;
 
 private:

@@ -331,7 +331,7 @@ void Engine::apply(const Committed& committed) {
     const auto tried = guarded([&] {
         applied = apply_entry(committed, done);
         if (applied && applied->result) {
-            note_changes(*applied->result, changes_);
+            planning::note_changes(*applied->result, changes_);
             events_.insert(events_.end(), applied->result->begin(), applied->result->end());
         }
     });
@@ -438,7 +438,7 @@ void Engine::finish_batch() {
 }
 
 void Engine::publish() {
-    std::shared_ptr<const ReadModel> model;
+    std::shared_ptr<const planning::ReadModel> model;
     const auto made = guarded([&] { model = builder_.publish(cluster_, changes_); });
     if (!made)
         return break_down(

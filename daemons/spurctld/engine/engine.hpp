@@ -34,8 +34,8 @@ class EngineObserver {
 public:
     virtual ~EngineObserver() = default;
     // A batch was applied. `model` shows its effect. Only the leader acts on `events`.
-    virtual void on_applied(const Cluster& cluster, const Events& events, const Changes& changes,
-                            const std::shared_ptr<const ReadModel>& model, bool leads) = 0;
+    virtual void on_applied(const Cluster& cluster, const Events& events, const planning::Changes& changes,
+                            const std::shared_ptr<const planning::ReadModel>& model, bool leads) = 0;
     virtual void on_leadership(const Cluster& cluster, const Leadership& now) = 0;
     // A command that this controller proposed as leader was applied, and this is what it did.
     virtual void on_command(const Cluster&, const Stamped<Command>&, const Events&) {}
@@ -77,7 +77,7 @@ public:
     void stop();
 
     // ---- any thread
-    std::shared_ptr<const ReadModel> model() const { return model_.load(std::memory_order_acquire); }
+    std::shared_ptr<const planning::ReadModel> model() const { return model_.load(std::memory_order_acquire); }
     Leadership leadership() const;
     UnixSeconds now() const { return now_(); }  // the cluster's time, by the leader's clock
     // Whether the model has caught up with the log since the start. Until then it lacks jobs that exist, and a question
@@ -205,12 +205,12 @@ private:
     std::atomic<bool> broken_{false};  // for good
     std::atomic<std::chrono::steady_clock::time_point> led_at_{};
     std::atomic<std::thread::id> owner_{};  // the engine thread, once it runs
-    std::atomic<std::shared_ptr<const ReadModel>> model_;
+    std::atomic<std::shared_ptr<const planning::ReadModel>> model_;
 
     // engine thread only
     Cluster cluster_;
-    ReadModelBuilder builder_;
-    Changes changes_;
+    planning::ReadModelBuilder builder_;
+    planning::Changes changes_;
     Events events_;
     std::vector<std::pair<Done, Answer>> finished_;
     std::unordered_map<std::uint64_t, InFlight> in_flight_;  // by sequence

@@ -31,8 +31,8 @@ public:
     ~Peers() override { stop(); }
     void stop();
 
-    void on_applied(const Cluster&, const Events&, const Changes&, const std::shared_ptr<const ReadModel>&,
-                    bool) override {}
+    void on_applied(const Cluster&, const Events&, const planning::Changes&,
+                    const std::shared_ptr<const planning::ReadModel>&, bool) override {}
     void on_leadership(const Cluster& cluster, const Leadership& now) override;
 
 private:

@@ -87,7 +87,7 @@ struct PluginLog::Ears {
     }
 };
 
-PluginLog::PluginLog(daemon::Bound<daemon::StateAxis> state) : state_{state}, ears_{std::make_unique<Ears>()} {}
+PluginLog::PluginLog(host::Bound<host::StateAxis> state) : state_{state}, ears_{std::make_unique<Ears>()} {}
 PluginLog::~PluginLog() = default;
 
 Result<void> PluginLog::open(LogListener& listener) {

@@ -10,7 +10,7 @@ namespace spur::ctld {
 
 class PluginLog final : public CommandLog {
 public:
-    explicit PluginLog(daemon::Bound<daemon::StateAxis> state);
+    explicit PluginLog(host::Bound<host::StateAxis> state);
     ~PluginLog() override;
 
     Result<void> open(LogListener& listener) override;
@@ -25,7 +25,7 @@ public:
 
 private:
     struct Ears;  // the C listener; outlives the plugin instance
-    daemon::Bound<daemon::StateAxis> state_;
+    host::Bound<host::StateAxis> state_;
     std::unique_ptr<Ears> ears_;
 };
 

@@ -57,8 +57,8 @@ void ReadGate::read_point(std::function<void(const Result<std::uint64_t>&)> done
 void ReadGate::note_current() { current_at_ = static_cast<UnixSeconds>(::time(nullptr)); }
 
 // What is read again at the start is as old as its stamp says.
-void ReadGate::on_applied(const Cluster& cluster, const Events&, const Changes&,
-                          const std::shared_ptr<const ReadModel>&, bool) {
+void ReadGate::on_applied(const Cluster& cluster, const Events&, const planning::Changes&,
+                          const std::shared_ptr<const planning::ReadModel>&, bool) {
     if (is_alone_) return;
     current_at_ = std::max(current_at_.load(), cluster.now());
     {

@@ -45,8 +45,8 @@ public:
     // [any thread] `done` hears the version a reader must have seen, or that this controller does not lead.
     void read_point(std::function<void(const Result<std::uint64_t>&)> done);
 
-    void on_applied(const Cluster&, const Events&, const Changes&, const std::shared_ptr<const ReadModel>&,
-                    bool) override;
+    void on_applied(const Cluster&, const Events&, const planning::Changes&,
+                    const std::shared_ptr<const planning::ReadModel>&, bool) override;
     void on_leadership(const Cluster&, const Leadership&) override;
 
 private:

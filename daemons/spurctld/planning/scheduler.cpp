@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
-Scheduler::Scheduler(Engine& engine, PolicyPlugins plugins, SchedulerOptions options,
+Scheduler::Scheduler(Engine& engine, planning::PolicyPlugins plugins, SchedulerOptions options,
                      std::function<void(std::string)> log)
     : engine_{engine},
       priority_{plugins.priority},
@@ -62,12 +62,12 @@ Scheduler::Stats Scheduler::stats() const {
     return stats_;
 }
 
-void Scheduler::on_applied(const Cluster&, const Events& events, const Changes& changes,
-                           const std::shared_ptr<const ReadModel>& model, bool leads) {
-    const bool wanted = changes.everything || std::ranges::any_of(events, wants_scheduling);
+void Scheduler::on_applied(const Cluster&, const Events& events, const planning::Changes& changes,
+                           const std::shared_ptr<const planning::ReadModel>& model, bool leads) {
+    const bool wanted = changes.everything || std::ranges::any_of(events, planning::wants_scheduling);
     {
         const std::lock_guard lock{mutex_};
-        merge(changes_, changes);
+        planning::merge(changes_, changes);
         model_ = model;
         dirty_ = dirty_ || wanted;
         leads_ = leads;
@@ -99,7 +99,7 @@ bool Scheduler::wait_for_work(const std::stop_token& stop) {
 
 void Scheduler::cycle(const std::stop_token& stop) {
     const auto begun = Clock::now();
-    CycleInput input;
+    planning::CycleInput input;
     bool fades = false;
     {
         const std::lock_guard lock{mutex_};
@@ -167,14 +167,14 @@ void Scheduler::fade_usage() {
 }
 
 // Waits until every start has been decided: the next cycle then sees it as running, or as still waiting.
-void Scheduler::carry_out(CycleOutcome outcome, const std::stop_token& stop) {
+void Scheduler::carry_out(planning::CycleOutcome outcome, const std::stop_token& stop) {
     auto& plan = outcome.plan;
     for (auto& problem : outcome.problems) log_(std::move(problem));
     if (!outcome.scores.notes.empty()) engine_.propose(std::move(outcome.scores), {});
     for (const auto& preemption : plan.preemptions)
         engine_.propose(PreemptJob{preemption.victim, preemption.attempt, preemption.mode, preemption.preemptor}, {});
     if (!plan.notes.empty()) engine_.propose(SetPending{std::move(plan.notes)}, {});
-    auto starts = start_commands(std::move(plan.starts), planning_.mirror().model());
+    auto starts = planning::start_commands(std::move(plan.starts), planning_.mirror().model());
     if (starts.empty()) return;
 
     struct Progress {

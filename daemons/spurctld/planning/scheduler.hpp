@@ -26,46 +26,47 @@ struct SchedulerOptions {
 
 class Scheduler final : public EngineObserver {
 public:
-    Scheduler(Engine& engine, PolicyPlugins plugins, SchedulerOptions options, std::function<void(std::string)> log);
+    Scheduler(Engine& engine, planning::PolicyPlugins plugins, SchedulerOptions options,
+              std::function<void(std::string)> log);
     ~Scheduler() override;
     void stop();
     void pause();  // nothing is planned any more, and no plan that is being made is carried out
     void wake();   // something outside the cluster's state changed: plugins, options
     void reconfigure(SchedulerOptions options);
 
-    void on_applied(const Cluster& cluster, const Events& events, const Changes& changes,
-                    const std::shared_ptr<const ReadModel>& model, bool leads) override;
+    void on_applied(const Cluster& cluster, const Events& events, const planning::Changes& changes,
+                    const std::shared_ptr<const planning::ReadModel>& model, bool leads) override;
     void on_leadership(const Cluster& cluster, const Leadership& now) override;
 
     struct Stats {
         std::uint64_t cycles{}, started{}, last_us{}, max_us{}, total_us{}, last_pending{}, overruns{};
     };
     Stats stats() const;
-    const PriorityBook& priorities() const { return planning_.priorities(); }
+    const planning::PriorityBook& priorities() const { return planning_.priorities(); }
 
 private:
     void loop(const std::stop_token& stop);
     bool wait_for_work(const std::stop_token& stop);
     void cycle(const std::stop_token& stop);
     void fade_usage();
-    void carry_out(CycleOutcome outcome, const std::stop_token& stop);
+    void carry_out(planning::CycleOutcome outcome, const std::stop_token& stop);
 
     Engine& engine_;
-    daemon::Bound<daemon::PriorityAxis> priority_;
+    host::Bound<host::PriorityAxis> priority_;
     std::function<void(std::string)> log_;
 
     mutable std::mutex mutex_;
     std::condition_variable_any wake_;
     SchedulerOptions options_;
-    Changes changes_;
-    std::shared_ptr<const ReadModel> model_;
+    planning::Changes changes_;
+    std::shared_ptr<const planning::ReadModel> model_;
     bool leads_{false};
     bool dirty_{false};
     bool paused_{false};
     UnixSeconds alarm_{};  // when the passing of time alone calls for a cycle; 0: never
     Stats stats_;
 
-    PlanningCycle planning_;  // scheduler thread only
+    planning::PlanningCycle planning_;  // scheduler thread only
     std::chrono::steady_clock::time_point rescored_{};
     std::chrono::steady_clock::time_point faded_{std::chrono::steady_clock::now()};
     std::jthread thread_;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::chrono::seconds budget{2};
 
-Forecast started(const ReadModel& model, const Placement& placement, UnixSeconds now) {
+Forecast started(const planning::ReadModel& model, const Placement& placement, UnixSeconds now) {
     Forecast forecast{.starts_now = true, .start = now, .nodes = {}, .partition = placement.partition.str()};
     std::vector<std::string> names;
     for (const auto& share : placement.shares) {
@@ -82,10 +82,10 @@ void WhatIf::watch(const std::stop_token& stop) {
     }
 }
 
-Result<Forecast> WhatIf::forecast(const ReadModel& model, Job job, UnixSeconds now) {
+Result<Forecast> WhatIf::forecast(const planning::ReadModel& model, Job job, UnixSeconds now) {
     if (!planning_) {
         SPUR_TRY(auto plugins, open_());
-        planning_ = std::make_unique<PlanningCycle>(std::move(plugins));
+        planning_ = std::make_unique<planning::PlanningCycle>(std::move(plugins));
     }
     // Nothing of an earlier plan is in the record, so whatever this plan says of it is said.
     job.eligible = true;
@@ -94,11 +94,11 @@ Result<Forecast> WhatIf::forecast(const ReadModel& model, Job job, UnixSeconds n
     job.reason_text = job.scheduled_nodes = {};
     job.start_time = 0;
     const auto id = job.id;
-    auto changed = std::make_shared<ReadModel>(model);
+    auto changed = std::make_shared<planning::ReadModel>(model);
     changed->jobs.freeze();
     changed->jobs.set(id.value, std::make_shared<const Job>(std::move(job)));
 
-    CycleInput input;
+    planning::CycleInput input;
     input.model = changed;
     input.changes.everything = true;
     input.now = now;

@@ -28,7 +28,7 @@ struct Forecast {
 
 class WhatIf {
 public:
-    using OpenPlugins = std::function<Result<PolicyPlugins>()>;  // called once, when first asked
+    using OpenPlugins = std::function<Result<planning::PolicyPlugins>()>;  // called once, when first asked
     using Clock = std::chrono::steady_clock;
     // `limit`: how long the plugins have for one question, waiting for others included.
     explicit WhatIf(OpenPlugins open, std::chrono::milliseconds limit = std::chrono::seconds{10});
@@ -41,7 +41,7 @@ public:
     void stop();
 
     // If `job` stood in the queue of `model` as it is, eligible, and all the other jobs as they are. [inside ask()]
-    Result<Forecast> forecast(const ReadModel& model, Job job, UnixSeconds now);
+    Result<Forecast> forecast(const planning::ReadModel& model, Job job, UnixSeconds now);
 
 private:
     struct Asked {
@@ -54,7 +54,7 @@ private:
 
     OpenPlugins open_;
     const std::chrono::milliseconds limit_;
-    std::unique_ptr<PlanningCycle> planning_;
+    std::unique_ptr<planning::PlanningCycle> planning_;
 
     std::mutex mutex_;
     std::condition_variable_any changed_;

@@ -8,13 +8,13 @@ namespace {
 
 Result<void> denied(std::string_view what) { return fail(ErrorCode::denied, "Access/permission denied: {}", what); }
 
-const Association* own_association(const Directory& directory, std::string_view account) {
+const Association* own_association(const planning::Directory& directory, std::string_view account) {
     for (const auto& [id, entry] : directory.associations)
         if (entry.account == account && entry.user.empty()) return &entry;
     return nullptr;
 }
 
-bool coordinates(const Actor& who, const Directory& directory, std::string_view account) {
+bool coordinates(const Actor& who, const planning::Directory& directory, std::string_view account) {
     if (who.name.empty()) return false;
     const auto has = [&](const Text& name) {
         const auto found = directory.accounts.find(name);
@@ -29,7 +29,7 @@ bool coordinates(const Actor& who, const Directory& directory, std::string_view 
     return false;
 }
 
-bool coordinates_something(const Actor& who, const Directory& directory) {
+bool coordinates_something(const Actor& who, const planning::Directory& directory) {
     return std::ranges::any_of(directory.accounts, [&](const auto& entry) {
         return std::ranges::find(entry.second.coordinators, who.name) != entry.second.coordinators.end();
     });
@@ -37,7 +37,7 @@ bool coordinates_something(const Actor& who, const Directory& directory) {
 
 struct Rights {
     const Actor& who;
-    const Directory& directory;
+    const planning::Directory& directory;
 
     Result<void> operator()(const EditUser& edit) const {
         const auto known = directory.users.find(edit.user.name);
@@ -98,11 +98,11 @@ struct Rights {
 
 }  // namespace
 
-bool is_coordinator(const Actor& who, const Directory& directory, std::string_view account) {
+bool is_coordinator(const Actor& who, const planning::Directory& directory, std::string_view account) {
     return coordinates(who, directory, account);
 }
 
-Result<void> may_edit(const Actor& who, const Command& command, const Directory& directory) {
+Result<void> may_edit(const Actor& who, const Command& command, const planning::Directory& directory) {
     return std::visit(Rights{who, directory}, command);
 }
 

@@ -9,8 +9,8 @@
 namespace spur::ctld {
 
 // Is `who` a coordinator of `account`, or of one above it?
-bool is_coordinator(const Actor& who, const Directory& directory, std::string_view account);
+bool is_coordinator(const Actor& who, const planning::Directory& directory, std::string_view account);
 
-Result<void> may_edit(const Actor& who, const Command& command, const Directory& directory);
+Result<void> may_edit(const Actor& who, const Command& command, const planning::Directory& directory);
 
 }  // namespace spur::ctld

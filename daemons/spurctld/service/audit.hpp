@@ -32,8 +32,8 @@ public:
     void add(std::string line);  // [any thread] something that is not in the commands: which account, which field
 
     void on_command(const Cluster& cluster, const Stamped<Command>& command, const Events& events) override;
-    void on_applied(const Cluster&, const Events&, const Changes&, const std::shared_ptr<const ReadModel>&,
-                    bool) override {}
+    void on_applied(const Cluster&, const Events&, const planning::Changes&,
+                    const std::shared_ptr<const planning::ReadModel>&, bool) override {}
     void on_leadership(const Cluster& cluster, const Leadership& now) override;
 
 private:

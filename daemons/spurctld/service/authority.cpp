@@ -13,12 +13,12 @@ void Authority::reconfigure(const AuthConfig& config) {
 
 bool Authority::is_daemon(Uid uid) const { return uid == 0 || uid == ::geteuid(); }
 
-Actor Authority::actor(const wire::Caller& caller, const ReadModel& model) const {
+Actor Authority::actor(const wire::Caller& caller, const planning::ReadModel& model) const {
     const auto name = users_.name_of(caller.uid);
     return {caller.uid, level_of(caller.uid, name, model), Text{name}};
 }
 
-AdminLevel Authority::level_of(Uid uid, const std::string& name, const ReadModel& model) const {
+AdminLevel Authority::level_of(Uid uid, const std::string& name, const planning::ReadModel& model) const {
     if (is_daemon(uid)) return AdminLevel::administrator;
     {
         const auto number = std::to_string(uid);

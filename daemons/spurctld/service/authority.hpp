@@ -20,12 +20,12 @@ public:
     void reconfigure(const AuthConfig& config);
 
     // [any thread] Who has been asked for before (Users::find): a user whose name is not remembered is a number.
-    Actor actor(const wire::Caller& caller, const ReadModel& model) const;
+    Actor actor(const wire::Caller& caller, const planning::ReadModel& model) const;
     // Daemons speak as root or as the user this one runs as.
     bool is_daemon(Uid uid) const;
 
 private:
-    AdminLevel level_of(Uid uid, const std::string& name, const ReadModel& model) const;
+    AdminLevel level_of(Uid uid, const std::string& name, const planning::ReadModel& model) const;
 
     const Users& users_;
     mutable std::mutex mutex_;

@@ -22,7 +22,7 @@ std::string join(const std::vector<Text>& items) {
     return joined;
 }
 
-std::string names_of(const ReadModel& model, const std::vector<NodeId>& ids) {
+std::string names_of(const planning::ReadModel& model, const std::vector<NodeId>& ids) {
     std::vector<std::string> names;
     for (const auto id : ids)
         if (const auto& node = model.nodes.get(id.value)) names.push_back(node->name.str());
@@ -61,7 +61,7 @@ std::string oversubscribe_text(const Partition& partition) {
     return "NO";
 }
 
-PatternValues pattern_values(const ReadModel& model, const Job& job) {
+PatternValues pattern_values(const planning::ReadModel& model, const Job& job) {
     PatternValues values;
     values.job = job.id.value;
     if (job.array_job) values.array_job = job.array_job.value;
@@ -75,7 +75,7 @@ PatternValues pattern_values(const ReadModel& model, const Job& job) {
 }
 
 // scontrol's StdOut, StdErr and StdIn: what is known of the names so far.
-void paths_to_wire(const ReadModel& model, const Job& job, v1::Job& wire) {
+void paths_to_wire(const planning::ReadModel& model, const Job& job, v1::Job& wire) {
     const auto& spec = *job.spec;
     if (spec.kind != JobKind::batch) return;
     const auto values = pattern_values(model, job);
@@ -104,7 +104,7 @@ void times_to_wire(const Job& job, v1::Job& wire) {
     wire.set_system_comment(job.system_comment.str());
 }
 
-void allocation_to_wire(const ReadModel& model, const Job& job, v1::Job& wire) {
+void allocation_to_wire(const planning::ReadModel& model, const Job& job, v1::Job& wire) {
     const auto& allocation = *job.allocation;
     for (const auto& share : allocation.shares) share_to_wire(model, share, *wire.add_shares());
     wire.set_node_list(node_names(model, allocation.shares));
@@ -113,10 +113,10 @@ void allocation_to_wire(const ReadModel& model, const Job& job, v1::Job& wire) {
     wire.set_memory_mib(allocation.memory_mib);
     wire.set_partition(allocation.partition.str());
     if (!wire.shares().empty() && job.spec->kind == JobKind::batch) wire.set_batch_host(wire.shares(0).node());
-    wire.set_tres_allocated(allocated_tres(*model.directory, allocation).str());
+    wire.set_tres_allocated(planning::allocated_tres(*model.directory, allocation).str());
 }
 
-void array_to_wire(const ReadModel& model, const Job& job, v1::Job& wire) {
+void array_to_wire(const planning::ReadModel& model, const Job& job, v1::Job& wire) {
     if (!job.array_job) return;
     wire.set_array_job_id(job.array_job.value);
     if (job.array_task) wire.set_array_task_id(*job.array_task);
@@ -126,7 +126,7 @@ void array_to_wire(const ReadModel& model, const Job& job, v1::Job& wire) {
 
 }  // namespace
 
-std::string node_names(const ReadModel& model, const std::vector<NodeShare>& shares) {
+std::string node_names(const planning::ReadModel& model, const std::vector<NodeShare>& shares) {
     HostList list;
     for (const auto& share : shares)
         if (const auto& node = model.nodes.get(share.node.value)) list.push_back(node->name);
@@ -138,7 +138,7 @@ std::string agent_address(const Node& node) {
     return fmt::format("{}:{}", node.addr.empty() ? node.name.view() : node.addr.view(), node.port);
 }
 
-void share_to_wire(const ReadModel& model, const NodeShare& share, v1::NodeShare& wire) {
+void share_to_wire(const planning::ReadModel& model, const NodeShare& share, v1::NodeShare& wire) {
     if (const auto& node = model.nodes.get(share.node.value)) {
         wire.set_node(node->name.str());
         wire.set_addr(agent_address(*node));
@@ -156,7 +156,7 @@ void share_to_wire(const ReadModel& model, const NodeShare& share, v1::NodeShare
     }
 }
 
-std::vector<std::shared_ptr<const Job>> het_components(const ReadModel& model, const Job& job) {
+std::vector<std::shared_ptr<const Job>> het_components(const planning::ReadModel& model, const Job& job) {
     constexpr std::uint32_t most = 256;  // their ids follow each other, but for ids that were still in use
     std::vector<std::shared_ptr<const Job>> found;
     for (std::uint32_t i = 0; job.het_job && i < most; ++i)
@@ -165,7 +165,7 @@ std::vector<std::shared_ptr<const Job>> het_components(const ReadModel& model, c
     return found;
 }
 
-void job_to_wire(const ReadModel& model, const Job& job, const JobDetail& detail, v1::Job& wire) {
+void job_to_wire(const planning::ReadModel& model, const Job& job, const JobDetail& detail, v1::Job& wire) {
     const auto& spec = *job.spec;
     wire.set_id(job.id.value);
     wire.set_attempt(job.attempt);
@@ -190,7 +190,7 @@ void job_to_wire(const ReadModel& model, const Job& job, const JobDetail& detail
 
     const auto demand = demand_of(spec);
     wire.set_task_count(demand.tasks);
-    wire.set_tres_requested(requested_tres(*model.directory, spec).str());
+    wire.set_tres_requested(planning::requested_tres(*model.directory, spec).str());
     if (job.allocation) {
         allocation_to_wire(model, job, wire);
         // Without a number of its own, a job has a task for each node it has, also when it was made smaller.
@@ -218,7 +218,7 @@ void job_to_wire(const ReadModel& model, const Job& job, const JobDetail& detail
             for (const auto& step : *steps) step_to_wire(model, step, *wire.add_steps());
 }
 
-void step_to_wire(const ReadModel& model, const Step& step, v1::Step& wire) {
+void step_to_wire(const planning::ReadModel& model, const Step& step, v1::Step& wire) {
     wire.set_job_id(step.key.job.value);
     wire.set_step_id(step.key.step.value);
     wire.set_name(step.name.str());
@@ -236,14 +236,14 @@ void step_to_wire(const ReadModel& model, const Step& step, v1::Step& wire) {
         share_to_wire(model, share, *wire.add_shares());
     }
     wire.set_cpus(cpus);
-    wire.set_tres(step_tres(step).str());
+    wire.set_tres(planning::step_tres(step).str());
     if (const auto& job = model.jobs.get(step.key.job.value)) {
         wire.set_uid(job->spec->uid);
         if (job->allocation) wire.set_partition(job->allocation->partition.str());
     }
 }
 
-void node_to_wire(const ReadModel& model, const Node& node, const Users& users, v1::Node& wire) {
+void node_to_wire(const planning::ReadModel& model, const Node& node, const Users& users, v1::Node& wire) {
     wire.set_name(node.name.str());
     wire.set_hostname(node.hostname.empty() ? node.name.str() : node.hostname.str());
     wire.set_addr(node.addr.empty() ? node.name.str() : node.addr.str());
@@ -293,11 +293,11 @@ void node_to_wire(const ReadModel& model, const Node& node, const Users& users, 
     wire.set_core_spec(node.core_spec);
     wire.set_mem_spec_mib(node.mem_spec_mib);
     if (node.exclusive_uid != unlimited) wire.set_owner(users.name_of(node.exclusive_uid));
-    wire.set_tres_configured(configured_tres(node).str());
-    wire.set_tres_allocated(used_tres(node).str());
+    wire.set_tres_configured(planning::configured_tres(node).str());
+    wire.set_tres_allocated(planning::used_tres(node).str());
 }
 
-void partition_to_wire(const ReadModel& model, const Partition& partition, v1::Partition& wire) {
+void partition_to_wire(const planning::ReadModel& model, const Partition& partition, v1::Partition& wire) {
     wire.set_name(partition.name.str());
     wire.set_is_default(partition.is_default);
     wire.set_nodes(names_of(model, partition.nodes));
@@ -336,10 +336,10 @@ void partition_to_wire(const ReadModel& model, const Partition& partition, v1::P
     wire.set_total_cpus(partition.total_cpus);
     wire.set_total_nodes(static_cast<std::uint32_t>(partition.nodes.size()));
     wire.set_alternate(partition.alternate.str());
-    wire.set_tres(partition_tres(model, partition).str());
+    wire.set_tres(planning::partition_tres(model, partition).str());
 }
 
-void reservation_to_wire(const ReadModel& model, const Reservation& reservation, v1::Reservation& wire) {
+void reservation_to_wire(const planning::ReadModel& model, const Reservation& reservation, v1::Reservation& wire) {
     wire.set_name(reservation.name.str());
     wire.set_start_time(reservation.start_time);
     wire.set_end_time(reservation.end_time);

@@ -25,17 +25,17 @@ struct JobDetail {
 };
 void spec_to_wire(const JobSpec& spec, const JobDetail& detail, v1::JobSpec& wire);
 // The components of the heterogeneous job `job` belongs to, in order; none if it belongs to none.
-std::vector<std::shared_ptr<const Job>> het_components(const ReadModel& model, const Job& job);
+std::vector<std::shared_ptr<const Job>> het_components(const planning::ReadModel& model, const Job& job);
 
-void job_to_wire(const ReadModel& model, const Job& job, const JobDetail& detail, v1::Job& wire);
-void step_to_wire(const ReadModel& model, const Step& step, v1::Step& wire);
-void share_to_wire(const ReadModel& model, const NodeShare& share, v1::NodeShare& wire);
-void node_to_wire(const ReadModel& model, const Node& node, const Users& users, v1::Node& wire);
-void partition_to_wire(const ReadModel& model, const Partition& partition, v1::Partition& wire);
-void reservation_to_wire(const ReadModel& model, const Reservation& reservation, v1::Reservation& wire);
+void job_to_wire(const planning::ReadModel& model, const Job& job, const JobDetail& detail, v1::Job& wire);
+void step_to_wire(const planning::ReadModel& model, const Step& step, v1::Step& wire);
+void share_to_wire(const planning::ReadModel& model, const NodeShare& share, v1::NodeShare& wire);
+void node_to_wire(const planning::ReadModel& model, const Node& node, const Users& users, v1::Node& wire);
+void partition_to_wire(const planning::ReadModel& model, const Partition& partition, v1::Partition& wire);
+void reservation_to_wire(const planning::ReadModel& model, const Reservation& reservation, v1::Reservation& wire);
 
 // "n[1-3]" for the nodes of these shares, in order.
-std::string node_names(const ReadModel& model, const std::vector<NodeShare>& shares);
+std::string node_names(const planning::ReadModel& model, const std::vector<NodeShare>& shares);
 // Where a node's agent serves: "host:port".
 std::string agent_address(const Node& node);
 

@@ -100,16 +100,16 @@ Result<WantedJobs> read_ids(const Names& ids) {
 }
 
 // What a record belongs to: itself, or the array or heterogeneous job that ids name it by.
-bool is_array(const ReadModel& model, std::uint32_t id) {
+bool is_array(const planning::ReadModel& model, std::uint32_t id) {
     const auto& direct = model.jobs.get(id);
     return (direct && direct->array_job.value == id) || model.arrays.get(id);
 }
-bool is_het(const ReadModel& model, std::uint32_t id) {
+bool is_het(const planning::ReadModel& model, std::uint32_t id) {
     const auto& direct = model.jobs.get(id);
     return direct && direct->het_job.value == id;
 }
 
-Jobs find_wanted(const ReadModel& model, const WantedJobs& wanted) {
+Jobs find_wanted(const planning::ReadModel& model, const WantedJobs& wanted) {
     Jobs found;
     bool has_families = false;
     for (const auto& [id, what] : wanted) {
@@ -194,9 +194,9 @@ Jobs JobFinder::find(const JobRef& ref) {
     return found;
 }
 
-Jobs find_jobs(const ReadModel& model, const JobRef& ref) { return JobFinder{model}.find(ref); }
+Jobs find_jobs(const planning::ReadModel& model, const JobRef& ref) { return JobFinder{model}.find(ref); }
 
-Result<Jobs> select_jobs(const ReadModel& model, const v1::ListJobsRequest& request) {
+Result<Jobs> select_jobs(const planning::ReadModel& model, const v1::ListJobsRequest& request) {
     SPUR_TRY(const auto states, StateFilter::parse(request.states()));
     const auto wanted = [&](const Job& job) {
         return states.matches(job) && of_any_user(request.users(), job) && in_any_partition(request.partitions(), job);
@@ -220,7 +220,7 @@ Result<Jobs> select_jobs(const ReadModel& model, const v1::ListJobsRequest& requ
     return selected;
 }
 
-Result<Jobs> select_jobs(const ReadModel& model, const v1::SignalJobsRequest& request) {
+Result<Jobs> select_jobs(const planning::ReadModel& model, const v1::SignalJobsRequest& request) {
     SPUR_TRY(const auto states, StateFilter::parse(request.states()));
     SPUR_TRY(const auto hosts, HostSet::parse(request.node_list()));
     const auto on_hosts = [&](const Job& job) {

@@ -34,21 +34,22 @@ Result<void> check_id_count(int count);
 // Finds the records of many ids; a walk over all jobs is made once at most.
 class JobFinder {
 public:
-    explicit JobFinder(const ReadModel& model) : model_{model} {}
+    explicit JobFinder(const planning::ReadModel& model) : model_{model} {}
     std::vector<std::shared_ptr<const Job>> find(const JobRef& ref);
 
 private:
-    const ReadModel& model_;
+    const planning::ReadModel& model_;
     std::unordered_map<std::uint32_t, std::vector<std::shared_ptr<const Job>>> families_;  // arrays and het jobs
 };
 
 // The records `ref` names in `model`: "12" of an array is all its records, "12_3" the one that holds task 3.
-std::vector<std::shared_ptr<const Job>> find_jobs(const ReadModel& model, const JobRef& ref);
+std::vector<std::shared_ptr<const Job>> find_jobs(const planning::ReadModel& model, const JobRef& ref);
 
-Result<std::vector<std::shared_ptr<const Job>>> select_jobs(const ReadModel& model, const v1::ListJobsRequest& request);
+Result<std::vector<std::shared_ptr<const Job>>> select_jobs(const planning::ReadModel& model,
+                                                            const v1::ListJobsRequest& request);
 
 // What scancel's filters select among jobs that are not done.
-Result<std::vector<std::shared_ptr<const Job>>> select_jobs(const ReadModel& model,
+Result<std::vector<std::shared_ptr<const Job>>> select_jobs(const planning::ReadModel& model,
                                                             const v1::SignalJobsRequest& request);
 
 }  // namespace spur::ctld

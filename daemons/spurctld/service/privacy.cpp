@@ -11,7 +11,7 @@ namespace {
 bool is_listed(const std::vector<Text>& list, const Text& name) { return std::ranges::find(list, name) != list.end(); }
 }  // namespace
 
-Privacy::Privacy(Actor who, const ReadModel& model)
+Privacy::Privacy(Actor who, const planning::ReadModel& model)
     : who_{std::move(who)},
       directory_{model.directory},
       hidden_{who_.is_operator() ? 0 : model.directory->policies.private_data} {}

@@ -11,7 +11,7 @@ namespace spur::ctld {
 
 class Privacy {
 public:
-    Privacy(Actor who, const ReadModel& model);
+    Privacy(Actor who, const planning::ReadModel& model);
 
     bool hides(std::uint32_t what) const { return (hidden_ & what) != 0; }  // private_data
     bool shows(const Job& job) const;
@@ -27,7 +27,7 @@ private:
     bool coordinates(std::string_view account) const;
 
     Actor who_;
-    std::shared_ptr<const Directory> directory_;
+    std::shared_ptr<const planning::Directory> directory_;
     std::uint32_t hidden_;
 };
 

@@ -112,7 +112,7 @@ Result<void> set_licenses(std::string_view text, Reservation& wanted) {
 // first.
 class Chooser {
 public:
-    Chooser(const ReadModel& model, const Reservation& wanted)
+    Chooser(const planning::ReadModel& model, const Reservation& wanted)
         : model_{model}, wanted_{wanted}, features_{Constraint::parse(wanted.features).value_or(Constraint{})} {}
 
     std::vector<NodeId> candidates(const Partition& partition) const {
@@ -155,13 +155,13 @@ private:
         return busy;
     }
 
-    const ReadModel& model_;
+    const planning::ReadModel& model_;
     const Reservation& wanted_;
     Constraint features_;
 };
 
 // Features that no node has can never be found.
-Result<void> check_features(const ReadModel& model, const Text& text) {
+Result<void> check_features(const planning::ReadModel& model, const Text& text) {
     if (text.empty()) return {};
     const auto constraint = Constraint::parse(text);
     bool known = false;
@@ -175,14 +175,14 @@ Result<void> check_features(const ReadModel& model, const Text& text) {
     return {};
 }
 
-const Partition* partition_of(const ReadModel& model, const Reservation& wanted) {
+const Partition* partition_of(const planning::ReadModel& model, const Reservation& wanted) {
     if (!wanted.partition.empty()) return model.directory->find_partition(wanted.partition);
     for (const auto& partition : model.directory->partitions)
         if (partition.is_default) return &partition;
     return nullptr;
 }
 
-Result<void> choose_nodes(const ReadModel& model, std::uint32_t count, Reservation& wanted) {
+Result<void> choose_nodes(const planning::ReadModel& model, std::uint32_t count, Reservation& wanted) {
     const auto* partition = partition_of(model, wanted);
     if (partition == nullptr) return fail(ErrorCode::invalid, "{}", refusal::invalid_partition);
     auto nodes = Chooser{model, wanted}.candidates(*partition);
@@ -197,7 +197,7 @@ Result<void> choose_nodes(const ReadModel& model, std::uint32_t count, Reservati
 
 // CoreCnt: so many cores of the nodes that were named, or of as few nodes as have them. Several counts: so many of one
 // node each.
-Result<void> choose_cores(const ReadModel& model, const std::vector<std::uint32_t>& counts, bool nodes_named,
+Result<void> choose_cores(const planning::ReadModel& model, const std::vector<std::uint32_t>& counts, bool nodes_named,
                           Reservation& wanted) {
     auto nodes = wanted.nodes;
     if (!nodes_named) {
@@ -234,7 +234,7 @@ Result<void> choose_cores(const ReadModel& model, const std::vector<std::uint32_
     return {};
 }
 
-Result<void> name_nodes(const ReadModel& model, std::string_view text, Reservation& wanted) {
+Result<void> name_nodes(const planning::ReadModel& model, std::string_view text, Reservation& wanted) {
     wanted.nodes.clear();
     wanted.cores.clear();
     wanted.flags = (wanted.flags & ~reservation_flag::all_nodes) | reservation_flag::spec_nodes;
@@ -301,7 +301,7 @@ Result<void> check_change(const Reservation& present, const Settings& settings, 
 
 }  // namespace
 
-Result<Reservation> changed_reservation(Reservation wanted, const Settings& settings, const ReadModel& model,
+Result<Reservation> changed_reservation(Reservation wanted, const Settings& settings, const planning::ReadModel& model,
                                         UserDirectory& directory, UnixSeconds now, bool create) {
     const auto old_length = wanted.end_time - wanted.start_time;
     const auto find = [&](const char* key) -> const std::string* {

@@ -16,7 +16,7 @@ namespace spur::ctld {
 namespace {
 
 // Slurm's fixed resources, then what this cluster's nodes and licences have.
-std::vector<std::string> tracked_tres(const ReadModel& model) {
+std::vector<std::string> tracked_tres(const planning::ReadModel& model) {
     std::vector<std::string> names{"cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages"};
     std::set<std::string> more;
     model.nodes.for_each([&](std::uint32_t, const std::shared_ptr<const Node>& node) {
@@ -39,12 +39,12 @@ struct Running {
     };
     std::map<AssociationId, Sum> sums;
 
-    explicit Running(const ReadModel& model) {
+    explicit Running(const planning::ReadModel& model) {
         const auto& all = model.directory->associations;
         model.jobs.for_each([&](std::uint32_t, const std::shared_ptr<const Job>& job) {
             if (job->is_done() || !job->association) return;
             const bool runs = job->is_active() && job->allocation;
-            const auto tres = runs ? allocated_tres(*model.directory, *job->allocation) : TresList{};
+            const auto tres = runs ? planning::allocated_tres(*model.directory, *job->allocation) : TresList{};
             const auto until = job->end_time != 0 ? job->end_time : model.now;
             const auto left_s = static_cast<double>(std::max<UnixSeconds>(until - model.now, 0));
             for (auto at = all.find(job->association); at != all.end(); at = all.find(at->second.parent)) {
@@ -78,7 +78,7 @@ struct Running {
     }
 };
 
-std::vector<const Association*> parents_first(const Directory& directory) {
+std::vector<const Association*> parents_first(const planning::Directory& directory) {
     std::map<AssociationId, std::vector<const Association*>> children;
     for (const auto& [id, entry] : directory.associations) children[entry.parent].push_back(&entry);
     std::vector<const Association*> order;
@@ -92,7 +92,7 @@ std::vector<const Association*> parents_first(const Directory& directory) {
     return order;
 }
 
-Result<Command> command_of(const v1::AccountsEdit& edit, const Directory& directory) {
+Result<Command> command_of(const v1::AccountsEdit& edit, const planning::Directory& directory) {
     using Action = v1::AccountsEdit;
     const auto changed = [](std::string_view what) {
         return fail(ErrorCode::conflict, "{} was changed by somebody else meanwhile; look again", what);
@@ -135,12 +135,12 @@ Result<Command> command_of(const v1::AccountsEdit& edit, const Directory& direct
 }
 
 // What the TRES factor of a job is made of. Shown only where it explains the plugin's own number.
-void tres_parts(const ReadModel& model, const std::vector<std::pair<std::string, double>>& weights, const Job& job,
-                const PriorityBook::Line& line, v1::JobPriority& wire) {
+void tres_parts(const planning::ReadModel& model, const std::vector<std::pair<std::string, double>>& weights,
+                const Job& job, const planning::PriorityBook::Line& line, v1::JobPriority& wire) {
     const auto* partition = model.directory->find_partition(line.partition);
     if (partition == nullptr || weights.empty()) return;
-    const auto wanted = requested_tres(*model.directory, *job.spec);
-    const auto total = partition_tres(model, *partition);
+    const auto wanted = planning::requested_tres(*model.directory, *job.spec);
+    const auto total = planning::partition_tres(model, *partition);
     double sum = 0;
     for (const auto& [name, weight] : weights) {
         const auto whole = static_cast<double>(total.get(name));

@@ -15,7 +15,7 @@ namespace spur::ctld {
 namespace {
 
 // Where nodes are private, the ones that run somebody's jobs are still his to ask for by name.
-bool runs_on_all(const ReadModel& model, Uid owner, const HostSet& nodes) {
+bool runs_on_all(const planning::ReadModel& model, Uid owner, const HostSet& nodes) {
     HostSet used;
     model.jobs.for_each([&](std::uint32_t, const std::shared_ptr<const Job>& job) {
         if (job->spec->uid != owner || !job->allocation || !job->is_active()) return;

@@ -20,7 +20,7 @@ std::chrono::steady_clock::time_point deadline_of(std::uint32_t timeout_ms) {
     return std::chrono::steady_clock::now() + wait;
 }
 
-void layout_to_wire(const ReadModel& model, const Step& step,
+void layout_to_wire(const planning::ReadModel& model, const Step& step,
                     google::protobuf::RepeatedPtrField<v1::TaskLayout>& layout) {
     for (std::size_t i = 0; i < step.shares.size(); ++i) {
         auto& out = *layout.Add();
@@ -41,8 +41,8 @@ void Service::await_allocation(const Call& call) {
     const auto who = actor(call);
     watchers_.wait_for_job(
         JobId{request->job_id()}, deadline_of(request->timeout_ms()),
-        [this, call, who, id = request->job_id(), until_ended = request->until_ended()](const ReadModel& model,
-                                                                                        bool expired) {
+        [this, call, who, id = request->job_id(), until_ended = request->until_ended()](
+            const planning::ReadModel& model, bool expired) {
             if (call.abandoned()) return true;
             const auto& job = model.jobs.get(id);
             if (!job) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"}), true;
@@ -89,7 +89,7 @@ void Service::create_step(const Call& call) {
 // A step that does not fit beside the job's others is tried again when something of the job changes.
 void Service::wait_for_step(const std::shared_ptr<StepAsk>& ask) {
     in_background([this, ask] {
-        watchers_.wait_for_job(ask->job, ask->deadline, [this, ask](const ReadModel&, bool expired) {
+        watchers_.wait_for_job(ask->job, ask->deadline, [this, ask](const planning::ReadModel&, bool expired) {
             if (ask->call.abandoned()) return true;
             const auto verdict = std::make_shared<std::promise<bool>>();
             auto settled = verdict->get_future();

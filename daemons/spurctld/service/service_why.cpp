@@ -57,9 +57,9 @@ std::set<std::string> gres_names(const JobSpec& spec) {
     return names;
 }
 
-void add_limit(const std::shared_ptr<const ReadModel>& model, const Job& job, v1::ExplainReply& out) {
-    LimitBook book;
-    Changes all;
+void add_limit(const std::shared_ptr<const planning::ReadModel>& model, const Job& job, v1::ExplainReply& out) {
+    planning::LimitBook book;
+    planning::Changes all;
     all.everything = true;
     book.update(model, all);
     const auto hit = book.find(job);
@@ -80,7 +80,7 @@ void add_limit(const std::shared_ptr<const ReadModel>& model, const Job& job, v1
 
 class Facts {
 public:
-    Facts(const ReadModel& model, const Job& job, const Users& users, const Privacy& privacy, UnixSeconds now,
+    Facts(const planning::ReadModel& model, const Job& job, const Users& users, const Privacy& privacy, UnixSeconds now,
           v1::ExplainReply& out)
         : model_{model}, job_{job}, users_{users}, privacy_{privacy}, now_{now}, out_{out} {}
 
@@ -199,7 +199,7 @@ private:
         }
     }
 
-    const ReadModel& model_;
+    const planning::ReadModel& model_;
     const Job& job_;
     const Users& users_;
     const Privacy& privacy_;
@@ -210,7 +210,7 @@ private:
 
 // The largest value with which the job would start now, if there is one: what is smaller fits wherever what is larger
 // does.
-std::optional<std::pair<std::uint64_t, Forecast>> largest_that_starts(WhatIf& what_if, const ReadModel& model,
+std::optional<std::pair<std::uint64_t, Forecast>> largest_that_starts(WhatIf& what_if, const planning::ReadModel& model,
                                                                       const Smaller& smaller, UnixSeconds now,
                                                                       std::chrono::steady_clock::time_point until) {
     std::optional<std::pair<std::uint64_t, Forecast>> best;
@@ -229,7 +229,8 @@ std::optional<std::pair<std::uint64_t, Forecast>> largest_that_starts(WhatIf& wh
     return best;
 }
 
-void add_alternatives(WhatIf& what_if, const ReadModel& model, const Job& job, UnixSeconds now, v1::ExplainReply& out) {
+void add_alternatives(WhatIf& what_if, const planning::ReadModel& model, const Job& job, UnixSeconds now,
+                      v1::ExplainReply& out) {
     const auto until = std::chrono::steady_clock::now() + trial_time;
     for (const auto& smaller : smaller_requests(job)) {
         const auto found = largest_that_starts(what_if, model, smaller, now, until);

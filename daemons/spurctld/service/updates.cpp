@@ -220,7 +220,7 @@ const Table<JobChanges>& plain_job_settings() {
     return table;
 }
 
-Result<std::vector<NodeId>> node_ids(std::string_view names, const ReadModel& model) {
+Result<std::vector<NodeId>> node_ids(std::string_view names, const planning::ReadModel& model) {
     std::vector<NodeId> ids;
     if (names == "ALL" || names == "all") {
         for (const auto& [name, id] : *model.node_ids) ids.push_back(id);
@@ -264,7 +264,8 @@ Result<NodeAction> node_action(std::string_view state) {
 
 }  // namespace
 
-Result<JobChanges> job_changes(const Settings& settings, const Job& job, const ReadModel& model, UnixSeconds now) {
+Result<JobChanges> job_changes(const Settings& settings, const Job& job, const planning::ReadModel& model,
+                               UnixSeconds now) {
     JobChanges changes;
     Table<JobChanges> table = plain_job_settings();
     table["timelimit"] = [&](JobChanges& c, Value v) -> Result<void> {
@@ -312,7 +313,7 @@ Result<JobChanges> job_changes(const Settings& settings, const Job& job, const R
 }
 
 Result<UpdateNode> node_update(std::string_view names, const Settings& settings, const Actor& actor,
-                               const ReadModel& model) {
+                               const planning::ReadModel& model) {
     UpdateNode update;
     update.actor = actor;
     SPUR_TRY(update.nodes, node_ids(names, model));

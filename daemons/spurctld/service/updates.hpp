@@ -15,11 +15,13 @@ namespace spur::ctld {
 
 using Settings = google::protobuf::Map<std::string, std::string>;
 
-Result<JobChanges> job_changes(const Settings& settings, const Job& job, const ReadModel& model, UnixSeconds now);
+Result<JobChanges> job_changes(const Settings& settings, const Job& job, const planning::ReadModel& model,
+                               UnixSeconds now);
 Result<UpdateNode> node_update(std::string_view names, const Settings& settings, const Actor& actor,
-                               const ReadModel& model);
+                               const planning::ReadModel& model);
 Result<Partition> changed_partition(Partition partition, const Settings& settings);
-Result<Reservation> changed_reservation(Reservation reservation, const Settings& settings, const ReadModel& model,
-                                        UserDirectory& directory, UnixSeconds now, bool create);
+Result<Reservation> changed_reservation(Reservation reservation, const Settings& settings,
+                                        const planning::ReadModel& model, UserDirectory& directory, UnixSeconds now,
+                                        bool create);
 
 }  // namespace spur::ctld

@@ -85,7 +85,7 @@ private:
     const std::shared_ptr<UserDirectory> directory_;
     const Patience patience_;
     std::shared_ptr<Memory> names_, groups_;  // the workers' too: one that hangs may outlive us
-    daemon::WorkerPool workers_;
+    work::WorkerPool workers_;
 };
 
 }  // namespace spur::ctld

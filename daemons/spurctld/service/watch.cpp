@@ -27,8 +27,8 @@ void WatchHub::stop() {
     for (auto& waiting : std::exchange(waiting_, {})) waiting.waiter(*model, true);
 }
 
-void WatchHub::on_applied(const Cluster&, const Events&, const Changes& changes,
-                          const std::shared_ptr<const ReadModel>& model, bool) {
+void WatchHub::on_applied(const Cluster&, const Events&, const planning::Changes& changes,
+                          const std::shared_ptr<const planning::ReadModel>& model, bool) {
     {
         const std::lock_guard lock{mutex_};
         if (subscribers_.empty() && waiting_.empty()) return;
@@ -43,7 +43,7 @@ void WatchHub::wait_for_job(JobId job, Clock::time_point deadline, Waiter waiter
         const std::lock_guard lock{mutex_};
         waiting_.push_back({job, deadline, waiter});
         // What happened between the look above and this line must not be missed.
-        Changes again;
+        planning::Changes again;
         again.jobs.push_back(job);
         batches_.push_back({std::move(again), engine_.model()});
     }
@@ -125,7 +125,7 @@ void WatchHub::serve(const Batch& batch) {
     check_waiters(*batch.model, &batch.changes, false);
 }
 
-void WatchHub::check_waiters(const ReadModel& model, const Changes* changes, bool expired_only) {
+void WatchHub::check_waiters(const planning::ReadModel& model, const planning::Changes* changes, bool expired_only) {
     std::list<Waiting> due;
     const auto now = Clock::now();
     {

@@ -23,7 +23,7 @@ class WatchHub final : public EngineObserver {
 public:
     using Clock = std::chrono::steady_clock;
     // True: it has got what it wanted and is to be forgotten. `expired`: the last chance to answer.
-    using Waiter = std::function<bool(const ReadModel& model, bool expired)>;
+    using Waiter = std::function<bool(const planning::ReadModel& model, bool expired)>;
 
     WatchHub(Engine& engine, const Users& users);
     ~WatchHub() override;
@@ -36,14 +36,14 @@ public:
     void wait_for_job(JobId job, Clock::time_point deadline, Waiter waiter);
     void stop();
 
-    void on_applied(const Cluster& cluster, const Events& events, const Changes& changes,
-                    const std::shared_ptr<const ReadModel>& model, bool leads) override;
+    void on_applied(const Cluster& cluster, const Events& events, const planning::Changes& changes,
+                    const std::shared_ptr<const planning::ReadModel>& model, bool leads) override;
     void on_leadership(const Cluster&, const Leadership&) override {}
 
 private:
     struct Batch {
-        Changes changes;
-        std::shared_ptr<const ReadModel> model;
+        planning::Changes changes;
+        std::shared_ptr<const planning::ReadModel> model;
     };
     struct Subscriber {
         wire::Session session;
@@ -62,7 +62,7 @@ private:
     void serve(const Batch& batch);
     bool enter(const std::shared_ptr<Subscriber>& subscriber);
     void tell(const Subscriber& subscriber, const Batch& batch, bool everything) const;
-    void check_waiters(const ReadModel& model, const Changes* changes, bool expired_only);
+    void check_waiters(const planning::ReadModel& model, const planning::Changes* changes, bool expired_only);
 
     Engine& engine_;
     const Users& users_;

@@ -25,8 +25,7 @@ std::string joined(const std::vector<std::string>& items) {
 // The plugin that serves an axis: what is in force, else what the configuration says.
 class Chosen {
 public:
-    Chosen(const Config& config, const std::vector<daemon::PluginStatus>& plugins)
-        : config_{config}, plugins_{plugins} {}
+    Chosen(const Config& config, const std::vector<host::PluginStatus>& plugins) : config_{config}, plugins_{plugins} {}
     std::string operator()(const std::string& axis, const std::string& fallback) const {
         for (const auto& plugin : plugins_)
             if (plugin.state == "active" && plugin.type.starts_with(axis + "/")) return plugin.type;
@@ -36,7 +35,7 @@ public:
 
 private:
     const Config& config_;
-    const std::vector<daemon::PluginStatus>& plugins_;
+    const std::vector<host::PluginStatus>& plugins_;
 };
 
 std::string private_data_words(std::uint32_t flags) {
@@ -57,7 +56,7 @@ std::string private_data_words(std::uint32_t flags) {
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> describe_config(const Config& config,
-                                                                 const std::vector<daemon::PluginStatus>& plugins) {
+                                                                 const std::vector<host::PluginStatus>& plugins) {
     const auto& policies = config.cluster.policies;
     const Chosen plugin_of{config, plugins};
     std::vector<std::pair<std::string, std::string>> items{

@@ -12,6 +12,6 @@ namespace spur::ctld {
 
 // `plugins` are those of this daemon: one that is in force in the place of another is what is shown.
 std::vector<std::pair<std::string, std::string>> describe_config(const Config& config,
-                                                                 const std::vector<daemon::PluginStatus>& plugins);
+                                                                 const std::vector<host::PluginStatus>& plugins);
 
 }  // namespace spur::ctld

@@ -55,8 +55,8 @@ ConfigKeeper::Standing ConfigKeeper::standing(const Cluster& cluster, const Own&
     return std::ranges::find(known, own.digest) == known.end() ? Standing::never_in_force : Standing::older;
 }
 
-void ConfigKeeper::on_applied(const Cluster& cluster, const Events&, const Changes&,
-                              const std::shared_ptr<const ReadModel>&, bool leads) {
+void ConfigKeeper::on_applied(const Cluster& cluster, const Events&, const planning::Changes&,
+                              const std::shared_ptr<const planning::ReadModel>&, bool leads) {
     const bool is_new = std::exchange(generation_, cluster.config_generation()) != cluster.config_generation();
     const bool has_digests = std::exchange(version_, cluster.state_version()) < 2 && version_ >= 2;
     if (!engine_.is_current()) return;  // what the log held at the start

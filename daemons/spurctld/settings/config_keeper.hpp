@@ -35,8 +35,8 @@ public:
     void compare();     // says so where it is not what is in force [any thread]
     static ApplyConfig command(const Cluster& cluster, const Own& own);  // what brings it into force [engine thread]
 
-    void on_applied(const Cluster& cluster, const Events& events, const Changes& changes,
-                    const std::shared_ptr<const ReadModel>& model, bool leads) override;
+    void on_applied(const Cluster& cluster, const Events& events, const planning::Changes& changes,
+                    const std::shared_ptr<const planning::ReadModel>& model, bool leads) override;
     void on_leadership(const Cluster& cluster, const Leadership& now) override;
 
 private:

@@ -27,7 +27,7 @@ std::string run_text(const JobIds& jobs) {
 
 }  // namespace
 
-std::vector<std::string> warn_of_removals(const ReadModel& model, const ClusterConfig& fresh) {
+std::vector<std::string> warn_of_removals(const planning::ReadModel& model, const ClusterConfig& fresh) {
     std::set<std::string_view> nodes, partitions;
     for (const auto& entry : fresh.nodes)
         for (const auto& name : entry.names) nodes.insert(name.view());

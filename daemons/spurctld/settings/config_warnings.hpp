@@ -10,6 +10,6 @@
 namespace spur::ctld {
 
 // One sentence for each node and partition that `fresh` no longer has while jobs run there.
-std::vector<std::string> warn_of_removals(const ReadModel& model, const ClusterConfig& fresh);
+std::vector<std::string> warn_of_removals(const planning::ReadModel& model, const ClusterConfig& fresh);
 
 }  // namespace spur::ctld

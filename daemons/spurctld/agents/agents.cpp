@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <condition_variable>
 
-#include "daemons/spurctld/agents/launch.hpp"
 #include "daemons/spurctld/agents/registration.hpp"
 
 namespace spur::ctld {
@@ -34,10 +33,17 @@ bool is_plausible(const v1::Node& found) {
 
 Agents::Agents(Engine& engine, Users& users, AgentConfig config, std::string cluster_name, Log log)
     : engine_{engine},
-      users_{users},
       cluster_name_{std::move(cluster_name)},
       log_{std::move(log)},
       config_{std::move(config)},
+      dispatch_{engine, users,
+                [this](NodeId node) -> std::optional<wire::Session> {
+                    const std::lock_guard lock{mutex_};
+                    const auto found = nodes_.find(node);
+                    if (found == nodes_.end() || !found->second.link) return std::nullopt;
+                    return found->second.link->session;
+                },
+                log_},
       watchdog_{[this](const std::stop_token& stop) { watch_silence(stop); }} {}
 
 Agents::~Agents() = default;
@@ -77,7 +83,10 @@ void Agents::open(wire::Session session) {
     session.on_message([this, link](const std::string& bytes) { receive(link, bytes); });
     session.on_half_closed([link] { link->session.close(); });
     session.on_drained([this, link] {
-        if (link->has_waiting) engine_.post([this, link] { send_waiting(link); });
+        if (!dispatch_.has_waiting()) return;
+        engine_.post([this, link] {
+            if (link->node) dispatch_.drained(*link->node);
+        });
     });
     session.on_closed([this, link](const std::optional<Error>&) { lost(link); });
 }
@@ -217,7 +226,7 @@ void Agents::refuse(const Link& link, const Error& why) {
     link.session.close(why);
 }
 
-// [engine thread] The launches and ends that the registration called for follow through on_applied.
+// [engine thread] The launches and ends that the registration called for follow.
 void Agents::registered(const std::shared_ptr<Link>& link, NodeId node, const Events& events) {
     auto message = welcome(node, events);
     std::shared_ptr<Link> previous;
@@ -228,6 +237,7 @@ void Agents::registered(const std::shared_ptr<Link>& link, NodeId node, const Ev
         if (!link->closed) {
             message.mutable_welcome()->set_heartbeat_s(config_.heartbeat_s);
             *message.mutable_welcome()->mutable_policy() = policy(node);
+            link->session.send(dispatch_.pack(std::move(message)));  // before orders find the link
             previous = std::exchange(presence.link, link);
             presence.told_silent = presence.told_lost = false;
             link->node = node;
@@ -242,14 +252,13 @@ void Agents::registered(const std::shared_ptr<Link>& link, NodeId node, const Ev
     }
     if (previous && previous != link)
         previous->session.close(Error{ErrorCode::conflict, "this agent has opened another session"});
-    link->session.send(pack(std::move(message)));
-    // What the reconciliation asks of this node could not be sent before the session was known.
+    std::vector<JobId> to_launch, to_end;
     for (const auto& event : events)
-        if (const auto* again = std::get_if<LaunchAgain>(&event))
-            if (const auto* job = engine_.cluster().find_job(again->job)) launch(*job, node);
+        if (const auto* again = std::get_if<LaunchAgain>(&event)) to_launch.push_back(again->job);
     for (const auto id : engine_.cluster().jobs_on(node))
         if (const auto* job = engine_.cluster().find_job(id); job != nullptr && job->is_completing())
-            send(node, pack(end_message(*job)));
+            to_end.push_back(id);
+    dispatch_.joined(node, std::move(to_launch), std::move(to_end));
 }
 
 // [engine thread]
@@ -272,7 +281,7 @@ v1::ControllerMessage Agents::welcome(NodeId node, const Events& events) {
         }
     }
     for (const auto& key : engine_.cluster().history().step_keys) welcome.mutable_keys()->add_keys(key.str());
-    *welcome.mutable_now() = history_now(engine_.cluster());
+    *welcome.mutable_now() = history_now(engine_.cluster().history(), engine_.cluster().version());
     return message;
 }
 
@@ -295,6 +304,11 @@ void Agents::lost(const std::shared_ptr<Link>& link) {
 }
 
 // ---- silence -------------------------------------------------------------------------------------------------------
+
+void Agents::on_applied(const Cluster&, const Events& events, const planning::Changes&,
+                        const std::shared_ptr<const planning::ReadModel>& model, bool leads) {
+    if (leads) dispatch_.act(events, model);
+}
 
 void Agents::on_leadership(const Cluster& cluster, const Leadership& now) {
     std::vector<std::shared_ptr<Link>> strays;
@@ -321,7 +335,7 @@ void Agents::watch_silence(const std::stop_token& stop) {
         pause.wait_for(lock, stop, std::chrono::seconds{1}, [] { return false; });
         if (stop.stop_requested()) return;
         check_silence();
-        try_again();
+        dispatch_.try_again();
     }
 }
 
@@ -406,7 +420,7 @@ void Agents::reconfigure(AgentConfig config) {
                 *messages.emplace_back(id, v1::ControllerMessage{}).second.mutable_reconfigure()->mutable_policy() =
                     policy(id);
     }
-    for (auto& [id, message] : messages) send(id, pack(std::move(message)));
+    for (auto& [id, message] : messages) dispatch_.send(id, std::move(message));
 }
 
 std::optional<NodeVitals> Agents::vitals(NodeId node) const {

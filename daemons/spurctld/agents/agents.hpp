@@ -1,13 +1,10 @@
-// The agents: one session a node. Turns what happened in the cluster into messages for its nodes, and what the nodes
-// report into commands. Nothing here waits for an agent: a message is queued for its session or, where there is none,
-// left to the reconciliation when the agent registers again.
+// The agents: one session a node, and what the nodes report turned into commands. What they are told is made by
+// Dispatch.
 //
-// agents.cpp has the sessions, agents_orders.cpp what is sent, agents_reports.cpp what is heard.
+// agents.cpp has the sessions, agents_reports.cpp what is heard.
 #pragma once
 
-#include <atomic>
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,8 +16,8 @@
 
 #include "core/model/config.hpp"
 #include "daemons/common/wire/server.hpp"
+#include "daemons/spurctld/agents/dispatch.hpp"
 #include "daemons/spurctld/engine/engine.hpp"
-#include "daemons/spurctld/service/users.hpp"
 #include "spur/v1/controller.pb.h"
 
 namespace spur::ctld {
@@ -50,13 +47,6 @@ public:
     void on_leadership(const Cluster& cluster, const Leadership& now) override;
 
 private:
-    // A launch waits for the owner's groups: a job must not run without them.
-    struct Launch {
-        JobId job;
-        std::uint32_t attempt{};
-        std::optional<NodeId> only;  // of its nodes; else all
-        Clock::time_point since;
-    };
     struct Link {  // one open session
         explicit Link(wire::Session stream) : session{std::move(stream)}, heard{Clock::now()} {}
         wire::Session session;
@@ -66,8 +56,6 @@ private:
         Clock::time_point heard;
         Clock::time_point pinged{};  // asked whether it is still there
         bool closed{false};
-        std::deque<Launch> waiting;  // [engine thread] until there is room in its queue
-        std::atomic<bool> has_waiting{false};
     };
     struct Presence {  // one node
         std::shared_ptr<Link> link;
@@ -102,23 +90,7 @@ private:
     void drain(NodeId node, const std::string& why);
     void finish_step(NodeId node, const v1::StepReport& report, const Engine::Done& decided);
 
-    // agents_orders.cpp
-    std::string pack(v1::ControllerMessage message) const;
-    std::shared_ptr<Link> link_of(NodeId node) const;
-    bool send(NodeId node, const std::string& packed);
-    void send_to_job(const Job& job, v1::ControllerMessage message);
-    void send_keys(const Cluster& cluster);
-    void act(const Cluster& cluster, const Event& event);
-    void launch(const Job& job, std::optional<NodeId> only);
-    void launch(const Launch& wanted);
-    void launch_as(const Launch& wanted, const Result<Users::Record>& owner);
-    void send_launch(const Launch& wanted, const Job& job, const UserRecord& owner, std::size_t index);
-    void send_waiting(const std::shared_ptr<Link>& link);
-    void fail_launch(const Launch& wanted, const std::string& why);
-    void try_again();
-
     Engine& engine_;
-    Users& users_;
     std::string cluster_name_;
     Log log_;
 
@@ -126,8 +98,8 @@ private:
     AgentConfig config_;
     std::map<NodeId, Presence> nodes_;
     std::vector<wire::Session> parked_;  // of agents that came while nobody led
-    std::vector<Launch> postponed_;      // nobody could say what groups the owner is in
     bool leads_{false};
+    Dispatch dispatch_;
     std::jthread watchdog_;
 };
 

@@ -28,7 +28,7 @@ void Agents::take_report(const std::shared_ptr<Link>& link, NodeId node, const v
     const auto acknowledge = [this, link, id = report.report_id()] {
         v1::ControllerMessage message;
         message.mutable_ack()->set_report_id(id);
-        link->session.send(pack(std::move(message)));
+        link->session.send(dispatch_.pack(std::move(message)));
     };
     // A refusal by the state is final too: the report was about something that is over. One that has not come so far,
     // or of which nobody knows what became, the agent keeps and says again, to this leader or the next.

@@ -59,28 +59,52 @@ void job_launch(const planning::ReadModel& model, const Job& job, const UserReco
     wire.set_signal(spec.signal.str());
     job_to_wire(model, job, bare, *wire.mutable_job());
     wire.mutable_job()->clear_shares();
+    // What stands above is not said twice.
+    auto& rest = *wire.mutable_job()->mutable_spec();
+    rest.clear_uid();
+    rest.clear_gid();
+    rest.clear_user_name();
+    rest.clear_work_dir();
+    rest.clear_std_in();
+    rest.clear_std_out();
+    rest.clear_std_err();
+    rest.clear_umask();
+    rest.clear_rlimits();
+    rest.clear_signal();
 }
 
-v1::ControllerMessage launch_message(const planning::ReadModel& model, const Job& job, const UserRecord& owner,
-                                     std::size_t index, UnixSeconds now) {
+LaunchBody::LaunchBody(const planning::ReadModel& model, std::shared_ptr<const Job> job, Users::Record owner)
+    : job_{std::move(job)}, owner_{std::move(owner)} {
     v1::ControllerMessage message;
-    const bool runs_script = index == 0 && job.has_script();
-    auto& wire = runs_script ? *message.mutable_launch()->mutable_job() : *message.mutable_start()->mutable_job();
-    job_launch(model, job, owner, wire);
-    if (wire.end_time() != 0) wire.set_remaining_s(wire.end_time() - now);
-    wire.set_node_index(static_cast<std::uint32_t>(index));
-    share_to_wire(model, job.allocation->shares[index], *wire.mutable_share());
-    if (!runs_script) return message;
+    job_launch(model, *job_, *owner_, *message.mutable_start()->mutable_job());
+    common_ = message.SerializeAsString();
+}
 
-    // Only the script's environment speaks of the other nodes; a thousand nodes need not hear of each other.
-    for (const auto& share : job.allocation->shares) share_to_wire(model, share, *wire.add_shares());
-    for (const auto& component : het_components(model, job))
+std::string LaunchBody::message(const planning::ReadModel& model, std::size_t index, UnixSeconds now) const {
+    const bool runs_script = index == 0 && job_->has_script();
+    v1::ControllerMessage own;
+    own.set_version(model.version);
+    auto& wire = runs_script ? *own.mutable_launch()->mutable_job() : *own.mutable_start()->mutable_job();
+    if (runs_script) add_script(model, *own.mutable_launch());
+    if (job_->time_limit_min != unlimited && job_->end_time != 0) wire.set_remaining_s(job_->end_time - now);
+    wire.set_node_index(static_cast<std::uint32_t>(index));
+    share_to_wire(model, job_->allocation->shares[index], *wire.mutable_share());
+    if (runs_script) return own.SerializeAsString();
+    auto whole = common_;
+    own.AppendToString(&whole);
+    return whole;
+}
+
+// Only the script's environment speaks of the other nodes; a thousand nodes need not hear of each other.
+void LaunchBody::add_script(const planning::ReadModel& model, v1::LaunchBatch& batch) const {
+    auto& wire = *batch.mutable_job();
+    job_launch(model, *job_, *owner_, wire);
+    for (const auto& share : job_->allocation->shares) share_to_wire(model, share, *wire.add_shares());
+    for (const auto& component : het_components(model, *job_))
         job_to_wire(model, *component, bare, *wire.add_components());
-    auto& batch = *message.mutable_launch();
-    batch.set_script(job.spec->script.str());
-    for (const auto& argument : job.spec->argv) batch.add_argv(argument.str());
-    add_environment(job.spec->environment, batch);
-    return message;
+    batch.set_script(job_->spec->script.str());
+    for (const auto& argument : job_->spec->argv) batch.add_argv(argument.str());
+    add_environment(job_->spec->environment, batch);
 }
 
 v1::ControllerMessage end_message(const Job& job, std::string why) {

@@ -67,15 +67,14 @@ NodeRegistered registration(NodeId id, const v1::Register& request, bool has_his
     return command;
 }
 
-v1::SeenHistory history_now(const Cluster& cluster) {
+v1::SeenHistory history_now(const History& history, std::uint64_t version) {
     v1::SeenHistory now;
-    const auto& history = cluster.history();
     now.set_history(history.id.str());
     if (!history.eras.empty()) {
         now.set_era(history.eras.back().number);
         now.set_mark(history.eras.back().mark);
     }
-    now.set_version(cluster.version());
+    now.set_version(version);
     return now;
 }
 

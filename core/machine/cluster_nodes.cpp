@@ -254,6 +254,7 @@ void ClusterOps::act_on(Node& node, NodeAction action, const UpdateNode& cmd) {
             break;
         case NodeAction::undrain:
             node.flags &= ~node_flag::drain;
+            events.push_back(NodeFreed{node.id});
             break;
         case NodeAction::idle:
         case NodeAction::resume:

@@ -20,6 +20,7 @@
 
 #include "core/model/config.hpp"
 #include "daemons/common/wire/server.hpp"
+#include "daemons/spurctld/engine/cluster_clock.hpp"
 #include "daemons/spurctld/engine/engine.hpp"
 #include "daemons/spurctld/service/users.hpp"
 #include "spur/v1/controller.pb.h"
@@ -37,7 +38,9 @@ public:
     using Clock = std::chrono::steady_clock;
     using Log = std::function<void(std::string)>;
     static constexpr UnixSeconds most_skew_s = 30;
-    Agents(Engine& engine, Users& users, AgentConfig config, std::string cluster_name, Log log);
+    static constexpr UnixSeconds unfit_skew_s = 300;  // credentials are valid for as long
+    Agents(Engine& engine, Users& users, AgentConfig config, std::string cluster_name, Log log,
+           ClusterClock::Sources clocks = ClusterClock::machine());
     ~Agents() override;
 
     // A stream has been opened; the caller may be an agent (the service has checked who it is).
@@ -99,6 +102,7 @@ private:
     v1::ControllerMessage welcome(NodeId node, const Events& events);
     void lost(const std::shared_ptr<Link>& link);
     void take_heartbeat(const Link& link, NodeId node, const v1::Heartbeat& beat);
+    void judge_clock(NodeId node, UnixSeconds reported, UnixSeconds here);
     void watch_silence(const std::stop_token& stop);
     void check_silence();
     void propose_silence(NodeId node, Command command);
@@ -107,6 +111,7 @@ private:
     // agents_reports.cpp
     void take_report(const std::shared_ptr<Link>& link, NodeId node, const v1::StepReport& report);
     void drain(NodeId node, const std::string& why);
+    void undrain(NodeId node, std::string_view why);
     void finish_step(NodeId node, const v1::StepReport& report, std::function<void()> acknowledge);
     void step_is_over(const StepKey& key);
 
@@ -129,6 +134,8 @@ private:
     Users& users_;
     std::string cluster_name_;
     Log log_;
+    const ClusterClock::Sources clocks_;
+    const ClusterClock::Nanoseconds steady_began_;  // the wall clock's time when the steady one was 0
 
     mutable std::mutex mutex_;
     AgentConfig config_;

@@ -176,6 +176,9 @@ int ping(Control& control, Words) {
         const auto host = reply && !reply->hostname().empty() ? reply->hostname() : endpoints[i].host;
         text += fmt::format("Slurmctld({}) at {} is {}\n", role, host, reply ? "UP" : "DOWN");
         if (!reply) control.exit_code = 1;
+        if (!reply && reply.error().status == wire::Status::unauthenticated)
+            control.complain("{} answers, but it and this command have different auth keys: {}", endpoints[i].text(),
+                             reply.error().text);
     }
     print_out(text);
     return control.exit_code;

@@ -177,7 +177,12 @@ Result<std::vector<std::string>> Controller::check(const Config& config) {
     SPUR_TRY(const auto auth, plugins.open<host::AuthAxis>(trial));
     SPUR_TRY(const auto listen, wire::Endpoint::parse(trial.controller.listen_addr));
     SPUR_CHECK(auth::check_transport(auth, listen, !trial.tls.certificate.empty()));
-    return warnings_about(config);
+    auto warnings = warnings_about(config);
+    const auto ask = Peers::by_wire(peer_options(trial, auth));
+    for (const auto& host : config.controller.hosts)  // those that run can be asked
+        if (const auto facts = ask(host); !facts && facts.error().code == ErrorCode::denied)
+            warnings.push_back(Peers::distrust(host, facts.error()));
+    return warnings;
 }
 
 // Plugins of other daemons need not be installed here, but may be mistyped all the same.
@@ -252,7 +257,7 @@ Result<void> Controller::serve() {
         ConfigKeeper::Hooks{.may_apply = [this](const Cluster& cluster) { return take_name(cluster); },
                             .reload = [this] { reload_after_change(); },
                             .log = warn});
-    peers_ = std::make_unique<Peers>(*engine_, peer_question(), wall_clock, warn);
+    peers_ = std::make_unique<Peers>(*engine_, Peers::by_wire(peer_options(config_, auth_)), wall_clock, warn);
     background_ = std::make_unique<BackgroundWorker>();
     engine_->observe(*leadership_log_);
     engine_->observe(*step_keys_);  // before the agents: what it proposes comes before any of them registers
@@ -320,30 +325,13 @@ void Controller::stop() {
 }
 
 // For a channel to another controller.
-wire::ChannelOptions Controller::peer_options() const {
+wire::ChannelOptions Controller::peer_options(const Config& config, const host::Bound<host::AuthAxis>& auth) {
     wire::ChannelOptions options;
-    options.tls = tls_options(config_.tls);
-    options.credentials = std::make_shared<auth::PluginCredentials>(auth_);
-    options.cluster = config_.cluster.cluster_name.str();
+    options.tls = tls_options(config.tls);
+    options.credentials = std::make_shared<auth::PluginCredentials>(auth);
+    options.cluster = config.cluster.cluster_name.str();
     options.server = wire::controller_name;
     return options;
-}
-
-// [the peers' thread] So rarely that a channel for each question will do.
-Peers::Ask Controller::peer_question() {
-    return [options = peer_options()](const std::string& address) -> Result<PeerFacts> {
-        auto there = options;
-        there.endpoints.resize(1);
-        SPUR_TRY(there.endpoints.front(), wire::Endpoint::parse(address));
-        wire::Channel channel{std::move(there)};
-        const auto reply = wire::call<v1::AboutReply>(channel, "/spur.v1.Peer/About", v1::AboutRequest{},
-                                                      {.timeout = ReadGate::ask_limit,
-                                                       .unreachable_timeout = ReadGate::ask_limit,
-                                                       .idempotent = true,
-                                                       .metadata = {}});
-        if (!reply) return fail(ErrorCode::unavailable, "{}", reply.error().text);
-        return PeerFacts{reply->state_version(), reply->now()};
-    };
 }
 
 // [gate's thread]
@@ -352,7 +340,7 @@ ReadGate::AskLeader Controller::leader_question() {
         std::string leader, problem;
         std::optional<wire::Channel> channel;
     };
-    return [options = peer_options(),
+    return [options = peer_options(config_, auth_),
             asked = std::make_shared<Asked>()](const std::string& leader) -> Result<std::uint64_t> {
         if (!asked->channel || asked->leader != leader) {
             auto there = options;

@@ -67,9 +67,8 @@ private:
     Result<void> bring_into_force(const Config& fresh);
     void reload_after_change();
     ServiceHooks hooks();
-    wire::ChannelOptions peer_options() const;
+    static wire::ChannelOptions peer_options(const Config& config, const host::Bound<host::AuthAxis>& auth);
     ReadGate::AskLeader leader_question();
-    Peers::Ask peer_question();
     v1::PluginStatsReply plugin_stats() const;
     std::vector<std::pair<std::string, std::string>> config_items() const;
     std::string priority_option(std::string_view key) const;

@@ -77,6 +77,13 @@ constexpr const char* running_text =
 
 TEST_F(T55Records, AJobLooksLikeSlurms) { EXPECT_EQ(job_text(running(), style_), running_text); }
 
+TEST_F(T55Records, WhatAUserCallsAJobStaysInItsLine) {
+    auto job = running();
+    job.mutable_spec()->set_name("mine\nJobId=2 JobName=yours\x1b[2J");
+    const auto text = job_text(job, style_);
+    EXPECT_TRUE(text.starts_with("JobId=1 JobName=mine\\nJobId=2 JobName=yours\\x1b[2J\n   UserId=root(0)")) << text;
+}
+
 TEST_F(T55Records, OnOneLineTheSameWordsFollowEachOther) {
     style_.one_line = true;
     std::string expected = running_text;

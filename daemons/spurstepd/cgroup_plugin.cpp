@@ -9,6 +9,8 @@
 #include <cstring>
 #include <list>
 
+#include "core/version.hpp"
+
 namespace spur::step {
 
 struct CgroupPlugin::Host {
@@ -47,7 +49,7 @@ struct CgroupPlugin::Host {
 
     spur_log log{sizeof(spur_log), 0, nullptr, &write_log, &log_enabled};
     spur_config_service facts{sizeof(spur_config_service), 0, nullptr, &get_fact};
-    spur_host host{sizeof(spur_host), 0, "spurstepd", "1.0.0", &service, nullptr};
+    spur_host host{sizeof(spur_host), 0, "spurstepd", program_version, &service, nullptr};
 
     spur_config_value value_of(const spur_option& option) {
         spur_config_value value{};

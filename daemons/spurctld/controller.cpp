@@ -1,3 +1,4 @@
+// Opening, wiring and stopping the controller's parts, and reconfiguring them.
 #include "daemons/spurctld/controller.hpp"
 
 #include <unistd.h>

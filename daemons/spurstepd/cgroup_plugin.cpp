@@ -1,3 +1,4 @@
+// A small host for one plugin: dlopen, its options, its services, and its ops.
 #include "daemons/spurstepd/cgroup_plugin.hpp"
 
 #include <dlfcn.h>

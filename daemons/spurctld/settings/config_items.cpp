@@ -1,3 +1,4 @@
+// The list of configuration items, each with the place its value comes from.
 #include "daemons/spurctld/settings/config_items.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Looking accounts, users, QOS and associations up, and noting down each edit with the line that announces it.
 #include "cli/sacctmgr/book.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Loading the accounts, complaints in Slurm's words, and the question before changes are sent.
 #include "cli/sacctmgr/manager.hpp"
 
 #include "cli/common/output.hpp"

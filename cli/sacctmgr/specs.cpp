@@ -1,3 +1,4 @@
+// Reading key=value words of sacctmgr: names, counts, times, TRES lists, flags, and what to say of wrong ones.
 #include "cli/sacctmgr/specs.hpp"
 
 #include "core/text/lexical.hpp"

@@ -1,3 +1,4 @@
+// Writing SLURM_* variables from srun's options.
 #include "cli/srun/step_environment.hpp"
 
 #include "cli/common/job_text.hpp"

@@ -1,3 +1,4 @@
+// Choosing words for reasons, limits, forecasts and smaller requests.
 #include "cli/why/sentences.hpp"
 
 #include "cli/common/job_text.hpp"

@@ -1,3 +1,4 @@
+// The tables of limits, and the checks that read them.
 #include "core/machine/request_limits.hpp"
 
 #include <algorithm>

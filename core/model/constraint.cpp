@@ -1,3 +1,4 @@
+// Parsing a constraint into a tree and answering those three questions from it.
 #include "core/model/constraint.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Parsing and printing dependency lists.
 #include "core/model/dependency.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Parsing, merging and printing gres lists and TRES lists.
 #include "core/model/gres.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Parsing and printing durations, limits and moments.
 #include "core/text/timefmt.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Opening, wiring and stopping the controller's parts, and reconfiguring them.
 #include "daemons/spurctld/controller.hpp"
 
 #include <unistd.h>
@@ -15,10 +16,9 @@
 #include "daemons/common/log/log.hpp"
 #include "daemons/common/log/throttle.hpp"
 #include "daemons/spurctld/engine/plugin_log.hpp"
-#include "daemons/spurctld/engine/state_dir.hpp"
+#include "daemons/spurctld/engine/cluster_name.hpp"
 #include "daemons/spurctld/settings/config_items.hpp"
 #include "daemons/spurctld/settings/config_warnings.hpp"
-#include "daemons/spurctld/version.hpp"
 #include "spur/v1/peer.pb.h"
 
 namespace spur::ctld {
@@ -136,18 +136,12 @@ private:
 host::HostOptions Controller::host_options(const Config& config) {
     host::HostOptions options;
     options.program = "spurctld";
-    options.version = std::string{version};
     options.facts = {{"cluster_name", config.cluster.cluster_name.str()},
                      {"state_dir", config.controller.state_dir},
                      {"listen_addr", config.controller.listen_addr},
                      {"controller.hosts", joined(config.controller.hosts)}};
-    options.crash_journal = crash_journal(config);
+    options.crash_journal = host::crash_journal_in(config.controller.state_dir);
     return options;
-}
-
-std::filesystem::path Controller::crash_journal(const Config& config) {
-    if (config.controller.state_dir.empty()) return {};
-    return std::filesystem::path{config.controller.state_dir} / "crashes.log";
 }
 
 Controller::Controller(Config config, LoadConfig reload, std::function<void()> request_stop, bool may_rename)

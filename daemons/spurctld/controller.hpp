@@ -48,9 +48,6 @@ public:
     Result<v1::ReconfigureReply> reload(const std::string& by);
     std::uint16_t port() const { return server_->port(); }
 
-    // Where the crashes of plugins are written down, for the quarantine at the next start.
-    static std::filesystem::path crash_journal(const Config& config);
-
     // What -t does: every plugin can be opened with this configuration. The answer are warnings.
     static Result<std::vector<std::string>> check(const Config& config);
 

@@ -1,3 +1,4 @@
+// Dealing cores, threads and masks out to tasks, mode by mode.
 #include "daemons/spurd/cpu_bind.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Writing those variables, group by group.
 #include "daemons/spurd/environment.hpp"
 
 #include <fmt/format.h>

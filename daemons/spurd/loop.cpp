@@ -1,3 +1,4 @@
+// The epoll loop, its timers and the queue of posted work.
 #include "daemons/spurd/loop.hpp"
 
 #include <sys/epoll.h>

@@ -1,3 +1,4 @@
+// The controller's orders about jobs: launch, prolog, signal, suspend, end and epilog.
 #include "daemons/spurd/node_jobs.hpp"
 
 #include <unistd.h>

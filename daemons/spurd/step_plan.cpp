@@ -1,3 +1,4 @@
+// Filling a step's specification: tasks, files, limits, devices, deadlines.
 #include "daemons/spurd/step_plan.hpp"
 
 #include <fmt/format.h>

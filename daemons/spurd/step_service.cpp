@@ -1,3 +1,4 @@
+// The streams of srun: checking the credential, starting the step, passing its bytes both ways.
 #include "daemons/spurd/step_service.hpp"
 
 #include <ctime>

@@ -1,3 +1,4 @@
+// Encoding and decoding each kind of message, and the socket they travel on.
 #include "daemons/spurstepd/frame.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// The specification and the result of a step as bytes, and back.
 #include "daemons/spurstepd/spec.hpp"
 
 #include "daemons/spurstepd/fields.hpp"

@@ -1,3 +1,4 @@
+// Starting the tasks, the loop that serves them, and the end of the step.
 #include "daemons/spurstepd/step_daemon.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// The thread with the user's rights that opens and writes files, and the queue to it.
 #include "daemons/spurstepd/user_files.hpp"
 
 #include <fcntl.h>

@@ -152,7 +152,7 @@ class Agent(Daemon):
         self.cluster, self.name, self.boot_id, self.config = cluster, name, f"boot-of-{name}", None  # None: the first controller's
         self.listens = True  # on a free port; False: where the configuration says
         self.state = os.path.join(cluster.dir, name)
-        os.makedirs(self.state, exist_ok=True)
+        os.makedirs(self.state, mode=0o755, exist_ok=True)
         super().__init__([], os.path.join(cluster.dir, f"{name}.log"))
 
     def start(self):

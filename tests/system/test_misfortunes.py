@@ -25,7 +25,7 @@ class Misfortunes(unittest.TestCase):
                 new.write(old.read().replace(f':{first.port}"', f':{free_port()}"', 1))
             tried = subprocess.run([program("spurctld"), "-D", "-f", second], capture_output=True, text=True, timeout=60)
             self.assertNotEqual(tried.returncode, 0)
-            self.assertIn("another spurctld is using state directory", tried.stderr)
+            self.assertIn("is in use by process ", tried.stderr)
             self.assertTrue(first.alive())
 
     def test_a_state_directory_that_is_a_file_is_named(self):
@@ -37,7 +37,7 @@ class Misfortunes(unittest.TestCase):
             open(state, "w").close()
             controller.start()
             self.assertNotEqual(controller.process.wait(60), 0)
-            self.assertIn(f"cannot make state directory {state}", controller.text())
+            self.assertIn(f"state directory {state} is not a directory", controller.text())
         finally:
             cluster.close()
 

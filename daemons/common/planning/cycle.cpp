@@ -1,3 +1,4 @@
+// The steps of a cycle: update the mirror, score, plan, and turn the plan into commands.
 #include "daemons/common/planning/cycle.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Counting what associations, users and QOS hold, and judging pending jobs by it.
 #include "daemons/common/planning/limit_book.hpp"
 
 #include <algorithm>

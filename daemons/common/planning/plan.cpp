@@ -1,3 +1,4 @@
+// Checking each start, promise and preemption of a plan, and the reasons it gives for waiting jobs.
 #include "daemons/common/planning/plan.hpp"
 
 #include <spur/plugin/plugin.hpp>

@@ -1,3 +1,4 @@
+// Storing and handing out what the plugin said, under a lock.
 #include "daemons/common/planning/priority_book.hpp"
 
 namespace spur::planning {

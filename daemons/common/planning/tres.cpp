@@ -1,3 +1,4 @@
+// Adding up CPUs, memory, nodes, billing and gres, and printing the sum.
 #include "daemons/common/planning/tres.hpp"
 
 #include "core/machine/validate.hpp"

@@ -1,3 +1,4 @@
+// The workers, their queue, and the watch over their patience.
 #include "daemons/common/work/worker_pool.hpp"
 
 #include <condition_variable>

@@ -1,3 +1,4 @@
+// The sessions: opening, admitting, registering and welcoming agents, and what they report.
 #include "daemons/spurctld/agents/agents.hpp"
 
 #include <algorithm>

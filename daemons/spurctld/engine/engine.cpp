@@ -1,3 +1,4 @@
+// The engine's queue and thread: proposing in batches, applying what is committed, snapshots, callers' outcomes.
 #include "daemons/spurctld/engine/engine.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Asking the other controllers in turn, and raising the state's version.
 #include "daemons/spurctld/engine/peers.hpp"
 
 #include <algorithm>

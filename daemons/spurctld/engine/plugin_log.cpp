@@ -1,3 +1,4 @@
+// Calls of the state plugin, and its answers as the engine's log events.
 #include "daemons/spurctld/engine/plugin_log.hpp"
 
 #include <spur/plugin/plugin.hpp>

@@ -1,3 +1,4 @@
+// What can be smaller in a request: how each trial changes the job, and how it is written as an option.
 #include "daemons/spurctld/planning/smaller.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Checking each edit of the accounts against the caller's rights.
 #include "daemons/spurctld/service/account_rights.hpp"
 
 #include <algorithm>

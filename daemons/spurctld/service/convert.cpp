@@ -1,3 +1,4 @@
+// Jobs, nodes, partitions and reservations as wire messages.
 #include "daemons/spurctld/service/convert.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reading and writing them, limits and TRES included.
 #include "daemons/spurctld/service/convert_accounts.hpp"
 
 #include <algorithm>

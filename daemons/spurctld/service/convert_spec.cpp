@@ -1,3 +1,4 @@
+// A job's or step's request between the core's values and the wire's messages.
 #include <string_view>
 
 #include "core/machine/request_limits.hpp"

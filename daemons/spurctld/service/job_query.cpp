@@ -1,3 +1,4 @@
+// Reading job ids and filters, and finding the jobs they mean.
 #include "daemons/spurctld/service/job_query.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Registering the methods, and what they share: authority checks, refusals, proposing a change.
 #include "daemons/spurctld/service/service.hpp"
 
 #include "daemons/spurctld/engine/background.hpp"

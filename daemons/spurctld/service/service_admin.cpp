@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include "core/store/state_version.hpp"
+#include "core/version.hpp"
 #include "daemons/spurctld/service/service.hpp"
-#include "daemons/spurctld/version.hpp"
 #include "spur/v1/peer.pb.h"
 
 namespace spur::ctld {
@@ -14,7 +14,7 @@ void Service::ping(const Call& call) {
     reply.set_hostname(hooks_.hostname);
     reply.set_mode(leadership.is_leader ? "leader" : "follower");
     reply.set_leader(leadership.leader);
-    reply.set_version(std::string{version});
+    reply.set_version(program_version);
     reply.set_cluster(engine_.model()->directory->cluster_name.str());
     reply.set_now(static_cast<std::int64_t>(::time(nullptr)));
     reply.set_pid(static_cast<std::uint32_t>(::getpid()));

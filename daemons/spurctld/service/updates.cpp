@@ -1,3 +1,4 @@
+// The keys of jobs, nodes and partitions that can be updated, and how their values are read.
 #include "daemons/spurctld/service/updates.hpp"
 
 #include <algorithm>

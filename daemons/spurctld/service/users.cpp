@@ -1,3 +1,4 @@
+// Looking names and groups up on the workers, and remembering the answers.
 #include "daemons/spurctld/service/users.hpp"
 
 #include <atomic>

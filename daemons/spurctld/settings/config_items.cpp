@@ -1,9 +1,10 @@
+// The list of configuration items, each with the place its value comes from.
 #include "daemons/spurctld/settings/config_items.hpp"
 
 #include <algorithm>
 
 #include "core/text/timefmt.hpp"
-#include "daemons/spurctld/version.hpp"
+#include "core/version.hpp"
 
 namespace spur::ctld {
 
@@ -92,7 +93,7 @@ std::vector<std::pair<std::string, std::string>> describe_config(const Config& c
         {"SlurmdTimeout", seconds(config.agent.timeout_s)},
         {"SLURM_CONF", or_null(config.path)},
         {"SLURM_VERSION", "22.05.8"},
-        {"SPUR_VERSION", std::string{version}},
+        {"SPUR_VERSION", program_version},
         {"StateSaveLocation", or_null(config.controller.state_dir)},
         {"StateType", plugin_of("state", "state/raft")},
         {"TaskEpilog", or_null(config.agent.task_epilog)},

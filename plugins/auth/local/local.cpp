@@ -1,3 +1,4 @@
+// The key file, the MAC over a request, and the memory of credentials that were used.
 #include "local.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Calls of libmunge, and binding a credential to one request.
 #include "munge.hpp"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// Age, fair-share, size, partition, QOS and TRES factors, and their sum.
 #include "factors.hpp"
 
 #include <spur/plugin/plugin.hpp>

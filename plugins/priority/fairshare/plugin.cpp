@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "core/version.hpp"
 #include "factors.hpp"
 
 namespace {
@@ -121,7 +122,7 @@ constexpr const char* interfaces[] = {SPUR_PRIORITY_IFACE, nullptr};
 constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
                                 .reserved = 0,
                                 .type = "priority/fairshare",
-                                .version = "1.0.0",
+                                .version = spur::program_version,
                                 .vendor = "Spur",
                                 .summary = "Age, fair-share, size, partition, QOS and TRES, each with a weight",
                                 .options = options,

@@ -1,3 +1,4 @@
+// Filling and refreshing cards, hashing shapes, and noticing alike nodes.
 #include "cards.hpp"
 
 #include <algorithm>

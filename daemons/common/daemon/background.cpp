@@ -1,5 +1,5 @@
-// Processes, pipes and the notify socket.
-#include "daemons/common/daemon/daemonize.hpp"
+// Forking, the pipe to the starting process, the pid file and the notify socket.
+#include "daemons/common/daemon/background.hpp"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <initializer_list>
 
 #include "core/text/lexical.hpp"
 
@@ -36,6 +37,12 @@ int starter = -1;  // the end of the pipe on which the starting process waits
     ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : EX_SOFTWARE);
 }
 
+void point_at_nothing(std::initializer_list<int> descriptors) {
+    const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (const int fd : descriptors) ::dup2(nothing, fd);
+    if (nothing > STDERR_FILENO) ::close(nothing);
+}
+
 void tell_systemd(std::string_view state) {
     const char* const path = std::getenv("NOTIFY_SOCKET");
     sockaddr_un address{};
@@ -53,11 +60,11 @@ void tell_systemd(std::string_view state) {
 }  // namespace
 
 int complain(std::string_view program, const Error& error, int code) {
-    for (const auto line : split(error.text, '\n')) fmt::print(stderr, "{}: {}\n", program, line);
+    for (const auto line : split(error.text, '\n')) fmt::print(stderr, "{}: error: {}\n", program, line);
     return code;
 }
 
-Result<void> daemonize() {
+Result<void> go_into_background() {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(ErrorCode::internal, "no pipe: {}", std::strerror(errno));
     std::fflush(nullptr);
@@ -71,14 +78,11 @@ Result<void> daemonize() {
     starter = ends[1];
     ::setsid();
     if (::chdir("/") != 0) return fail(ErrorCode::internal, "cannot enter /: {}", std::strerror(errno));
-    const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-    ::dup2(nothing, STDIN_FILENO);
-    ::dup2(nothing, STDOUT_FILENO);
-    if (nothing > STDERR_FILENO) ::close(nothing);
+    point_at_nothing({STDIN_FILENO, STDOUT_FILENO});
     return {};
 }
 
-Result<void> ready(const std::string& pid_file) {
+Result<void> ready(const std::string& pid_file, bool has_log_file) {
     if (!pid_file.empty()) {
         std::ofstream file{pid_file, std::ios::trunc};
         file << ::getpid() << '\n';
@@ -87,10 +91,8 @@ Result<void> ready(const std::string& pid_file) {
     }
     tell_systemd(fmt::format("READY=1\nMAINPID={}\n", ::getpid()));
     if (starter < 0) return {};
-    // In the background there is no terminal any more to complain to: the log is the place.
-    const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-    ::dup2(nothing, STDERR_FILENO);
-    if (nothing > STDERR_FILENO) ::close(nothing);
+    // The terminal may go now; a log that has no file stays where it is.
+    if (has_log_file) point_at_nothing({STDERR_FILENO});
     [[maybe_unused]] const auto told = ::write(starter, "", 1);
     ::close(starter);
     starter = -1;

@@ -125,6 +125,7 @@ public:
         log::info("{}", now.is_leader ? "this controller leads"
                                       : "this controller follows " +
                                             (now.leader.empty() ? std::string{"nobody yet"} : now.leader));
+        controller_.server_->set_serving(controller_.engine_->is_current());
         if (now.is_leader) controller_.clock_.not_before(cluster.now());
         controller_.take_name(cluster);
     }
@@ -279,6 +280,7 @@ Result<void> Controller::serve() {
     options.tls = tls_options(config_.tls);
     server_ = std::make_unique<wire::RpcServer>(std::move(options));
     service_->register_all(*server_);
+    server_->set_serving(false);  // until the engine has read the log
 
     SPUR_CHECK(engine_->start());
     SPUR_CHECK(server_->start());

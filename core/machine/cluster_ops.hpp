@@ -28,10 +28,11 @@ struct Cluster::Indexes {
     std::map<NameKey, std::set<JobId>> singletons;  // of those, the ones that wait for the others
     std::set<std::pair<UnixSeconds, JobId>> due;    // when a Tick must look at a job; may hold more than needed
     std::unordered_map<JobId, UnixSeconds> due_of;
-    std::set<std::pair<UnixSeconds, JobId>> done;                       // by end time, for forgetting
-    std::map<JobId, std::map<std::uint32_t, JobId>> tasks;              // array -> tasks with a record of their own
-    std::map<JobId, std::set<JobId>> components;                        // of a heterogeneous job, by leader
-    std::unordered_map<Uid, std::shared_ptr<const JobSpec>> last_spec;  // to share texts with
+    std::set<std::pair<UnixSeconds, JobId>> done;           // by end time, for forgetting
+    std::map<JobId, std::map<std::uint32_t, JobId>> tasks;  // array -> tasks with a record of their own
+    std::map<JobId, std::set<JobId>> components;            // of a heterogeneous job, by leader
+    // What each user asked for last, to share texts and the request with.
+    std::unordered_map<Uid, std::pair<std::shared_ptr<const JobSpec>, std::shared_ptr<const Request>>> last_asked;
     std::set<std::pair<UnixSeconds, Text>> request_times;
     std::unordered_map<std::string, AssociationId> association_by_name;  // association_key()
     std::map<std::pair<Text, Uid>, Usage> qos_users;                     // of a QOS, per user
@@ -212,7 +213,8 @@ struct ClusterOps {
     void count_all(const Job& job, int jobs, std::int64_t submitted, const TresList& tres);
     void recount();
     void charge(const Job& job);  // up to now, for what has not been charged yet (cluster_usage.cpp)
-    Result<void> check_submit_limits(const JobSpec& spec, AssociationId association, std::uint32_t tasks) const;
+    Result<void> check_submit_limits(const JobSpec& spec, const Request& request, AssociationId association,
+                                     std::uint32_t tasks) const;
 
     // ---- changing (cluster_update.cpp)
     Result<void> check_update(const Job& job, const UpdateJob& cmd);

@@ -151,7 +151,7 @@ Result<StartPlan> ClusterOps::plan_start(const Placement& part) {
             return fail(ErrorCode::invalid, "{}", refusal::invalid_time_limit);
         plan.time_limit_min = *part.time_limit_min;
     }
-    const auto demand = demand_of(spec);
+    const auto& demand = found->request->demand;
     if (part.shares.size() < demand.min_nodes || part.shares.size() > demand.max_nodes)
         return fail(ErrorCode::invalid, "{} nodes are placed for job {}, which asks {} to {}", part.shares.size(),
                     part.job.value, demand.min_nodes, demand.max_nodes);
@@ -165,7 +165,7 @@ Result<StartPlan> ClusterOps::plan_start(const Placement& part) {
         allocation.memory_mib += share.memory_mib;
     }
     SPUR_CHECK(check_nodes(*found, part, plan));
-    SPUR_TRY(allocation.licenses, parse_licenses(spec.licenses));
+    allocation.licenses = found->request->licenses;
     if (!spec.reservation.empty()) {
         const auto* reservation = c.find_reservation(spec.reservation);
         if (!reservation || !(reservation->is_active(at) || reservation->has(reservation_flag::flex)) ||

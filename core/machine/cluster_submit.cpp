@@ -58,7 +58,8 @@ Result<Job> ClusterOps::make_job(JobSpec spec, const Actor& actor) const {
     }
     if (const auto* association = c.find_association(spec.account, spec.user_name, spec.partitions.front()))
         job.association = association->id;
-    SPUR_CHECK(check_submit_limits(spec, job.association, static_cast<std::uint32_t>(job.task_count())));
+    job.request = std::make_shared<const Request>(Request::of(spec));
+    SPUR_CHECK(check_submit_limits(spec, *job.request, job.association, static_cast<std::uint32_t>(job.task_count())));
 
     const auto& first = *c.find_partition(spec.partitions.front());
     job.time_limit_min =
@@ -76,7 +77,9 @@ Result<Job> ClusterOps::make_job(JobSpec spec, const Actor& actor) const {
 }
 
 void ClusterOps::enqueue(Job job) {
-    auto& remembered = index().last_spec[job.spec->uid];
+    auto& [remembered, request] = index().last_asked[job.spec->uid];
+    if (request && *request == *job.request) job.request = request;
+    request = job.request;
     if (remembered && *remembered == *job.spec) {
         job.spec = remembered;
         c.blobs_.add(job.spec->script, job.spec->uid);

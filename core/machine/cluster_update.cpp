@@ -150,7 +150,8 @@ Result<void> ClusterOps::check_new_place(const Job& job, const JobSpec& changed)
     const auto tasks = static_cast<std::uint32_t>(job.task_count());
     const auto* association = c.find_association(changed.account, changed.user_name, changed.partitions.front());
     count_submitted(job, -std::int64_t{tasks});
-    auto checked = check_submit_limits(changed, association ? association->id : AssociationId{}, tasks);
+    auto checked =
+        check_submit_limits(changed, Request::of(changed), association ? association->id : AssociationId{}, tasks);
     count_submitted(job, std::int64_t{tasks});
     return checked;
 }
@@ -252,7 +253,7 @@ void ClusterOps::change_job(Job& job, const UpdateJob& cmd) {
         Change change{*this, job};
         if (auto spec = changed_request(job, cmd); spec && !(*spec == *job.spec)) {
             count_texts(job, false);
-            job.spec = std::make_shared<JobSpec>(*std::move(spec));
+            set_spec(job, std::make_shared<JobSpec>(*std::move(spec)), job.request);
             count_texts(job, true);
         }
         if (changes.account || changes.partitions) {

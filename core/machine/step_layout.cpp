@@ -3,7 +3,6 @@
 #include "core/machine/step_layout.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 
 #include "core/machine/validate.hpp"
@@ -14,16 +13,6 @@
 namespace spur {
 
 namespace {
-
-std::uint32_t plane_size(std::string_view distribution) {
-    std::uint32_t size = 0;
-    const auto mark = distribution.find('=');
-    if (distribution.starts_with("plane") && mark != std::string_view::npos) {
-        const auto digits = distribution.substr(mark + 1);
-        std::from_chars(digits.data(), digits.data() + digits.size(), size);
-    }
-    return size;
-}
 
 // One node of the job as the step sees it.
 struct Candidate {
@@ -49,6 +38,9 @@ public:
     Layout(const Cluster& cluster, const Job& job, const StepSpec& spec) : cluster_{cluster}, job_{job}, spec_{spec} {}
 
     Result<CreateStep> make() {
+        const auto asked = Distribution::parse(spec_.distribution);
+        if (!asked) return fail(ErrorCode::invalid, "{}", refusal::bad_distribution);
+        asked_ = *asked;
         SPUR_CHECK(choose_size());
         // What would be possible with the whole allocation decides between "busy now" and "never".
         if (auto now = try_with(!spec_.overlap)) return now;
@@ -59,7 +51,7 @@ public:
 private:
     Result<void> choose_size() {
         const auto open = static_cast<std::uint32_t>(job_.open_shares.size());
-        const auto demand = demand_of(*job_.spec);
+        const auto& demand = job_.request->demand;
         cpus_per_task_ = std::max(1U, spec_.cpus_per_task.value_or(1));
         min_nodes_ = spec_.min_nodes.value_or(spec_.node_list.empty() ? (spec_.tasks ? 1 : open) : 1);
         max_nodes_ = spec_.max_nodes.value_or(spec_.min_nodes.value_or(open));
@@ -160,9 +152,12 @@ private:
         return step;
     }
 
-    std::string_view distribution(std::size_t nodes) const {
-        if (!spec_.distribution.empty()) return spec_.distribution;
-        return tasks_ > nodes ? "block" : "cyclic";
+    // Over the nodes; where nothing is said, a node is filled before the next as long as there are more tasks than
+    // nodes.
+    Distribution distribution(std::size_t nodes) const {
+        auto chosen = asked_;
+        if (chosen.nodes == Spread::standard) chosen.nodes = tasks_ > nodes ? Spread::block : Spread::cyclic;
+        return chosen;
     }
 
     // A step as large as its job that asks for nothing else is laid out as the job was: with -c, that is where the CPUs
@@ -194,8 +189,8 @@ private:
         if (room < tasks_) return fail(ErrorCode::invalid, "{}", refusal::too_many_cpus);
         std::vector<std::uint32_t> counts(used, 1);
         std::uint32_t left = tasks_ - static_cast<std::uint32_t>(used);
-        const auto style = distribution(used);
-        if (style.starts_with("cyclic") || style.starts_with("plane") || spec_.overcommit) {
+        const auto style = distribution(used).nodes;
+        if (style == Spread::cyclic || style == Spread::plane || spec_.overcommit) {
             for (std::size_t i = 0; left; i = (i + 1) % used)
                 if (counts[i] < rooms[i]) {
                     ++counts[i];
@@ -289,6 +284,7 @@ private:
     const Cluster& cluster_;
     const Job& job_;
     const StepSpec& spec_;
+    Distribution asked_;
     std::uint32_t tasks_{1};
     std::uint32_t cpus_per_task_{1};
     std::uint32_t min_nodes_{1};
@@ -298,12 +294,12 @@ private:
 }  // namespace
 
 std::vector<std::vector<std::uint32_t>> distribute_tasks(const std::vector<std::uint32_t>& counts,
-                                                         std::string_view distribution) {
+                                                         const Distribution& distribution) {
     std::vector<std::vector<std::uint32_t>> ids(counts.size());
     const auto total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
     std::uint32_t chunk = UINT32_MAX;  // block: all of a node's tasks in one go
-    if (distribution.starts_with("cyclic")) chunk = 1;
-    if (const auto plane = plane_size(distribution)) chunk = plane;
+    if (distribution.nodes == Spread::cyclic) chunk = 1;
+    if (distribution.plane_size) chunk = distribution.plane_size;
     std::uint32_t next = 0;
     for (std::size_t node = 0; next < total; node = (node + 1) % counts.size())
         for (std::uint32_t i = 0; i < chunk && ids[node].size() < counts[node]; ++i) ids[node].push_back(next++);

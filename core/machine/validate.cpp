@@ -222,6 +222,8 @@ private:
         for (const auto member : {&S::gres_per_node, &S::gres_per_job, &S::gres_per_task, &S::gres_per_socket})
             if (changed(&S::partitions, member)) SPUR_CHECK(gres(spec_.*member));
         if (changed(&S::licenses)) SPUR_CHECK(licenses());
+        if (changed(&S::distribution) && !Distribution::parse(spec_.distribution))
+            return refuse(refusal::bad_distribution);
         if (changed(&S::dependency) && !spec_.dependency.empty() && !DependencyList::parse(spec_.dependency))
             return refuse(refusal::dependency_problem);
         if (changed(&S::array) && !spec_.array.empty() &&
@@ -270,7 +272,7 @@ private:
         const auto* found = cluster_.find_reservation(spec_.reservation);
         if (!found) return refuse(refusal::invalid_reservation);
         Job probe;
-        probe.spec = std::make_shared<JobSpec>(spec_);
+        set_spec(probe, std::make_shared<JobSpec>(spec_));
         if (!cluster_.may_use(*found, probe) && !actor_.is_operator())
             return refuse(refusal::reservation_denied, ErrorCode::denied);
         return {};
@@ -321,12 +323,10 @@ private:
                    nodes.topology.threads_per_core >= spec_.threads_per_core.value_or(0);
         };
         if (!some_class(has_shape)) return never(refusal::topology_never);
-        for (const auto* text : {&spec_.gres_per_node, &spec_.gres_per_task}) {
-            if (text->empty()) continue;
-            const auto wanted = *parse_gres(*text);
-            if (!some_class([&](const NodeClass& nodes) { return has_gres(nodes, wanted); }))
+        const auto request = Request::of(spec_);
+        for (const auto* wanted : {&request.gres_per_node, &request.gres_per_task})
+            if (!wanted->empty() && !some_class([&](const NodeClass& nodes) { return has_gres(nodes, *wanted); }))
                 return refuse(refusal::node_config);
-        }
         return {};
     }
 

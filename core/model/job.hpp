@@ -18,6 +18,8 @@
 
 namespace spur {
 
+struct Request;  // core/model/request.hpp
+
 // Slurm's numbers.
 enum class JobState : std::uint8_t {
     pending,
@@ -89,6 +91,7 @@ struct Job {
     std::uint64_t version{};  // of the cluster when this record last changed
 
     std::shared_ptr<const JobSpec> spec;
+    std::shared_ptr<const Request> request;        // the same, read; both by set_spec()
     std::shared_ptr<const Allocation> allocation;  // kept after the end, for the record
     std::vector<std::uint32_t> open_shares;        // those of allocation->shares whose nodes still hold it
 

@@ -379,19 +379,23 @@ private:
         if (stored.script > blobs_.size() || stored.environment > blobs_.size()) return false;
         if (stored.script) stored.spec.script = blobs_[stored.script - 1];
         if (stored.environment) stored.spec.environment = blobs_[stored.environment - 1];
-        specs_.push_back(std::make_shared<JobSpec>(std::move(stored.spec)));
+        auto spec = std::make_shared<const JobSpec>(std::move(stored.spec));
+        auto request = std::make_shared<const Request>(Request::of(*spec));
+        if (!asked_.empty() && *asked_.back().request == *request) request = asked_.back().request;
+        asked_.push_back({std::move(spec), std::move(request)});
         return true;
     }
 
     bool take_job(std::string_view body) {
         archive::Reader in{body};
         std::uint64_t spec = 0;
-        if (!in.varint(spec) || spec == 0 || spec > specs_.size()) return false;
+        if (!in.varint(spec) || spec == 0 || spec > asked_.size()) return false;
         std::string_view rest;
         in.bytes(rest, in.left());
         Job job;
         if (!archive::read_body(rest, job) || !is_sound(job)) return false;
-        job.spec = specs_[spec - 1];
+        job.spec = asked_[spec - 1].spec;
+        job.request = asked_[spec - 1].request;
         c.blobs_.add(job.spec->script, job.spec->uid);
         c.blobs_.add(job.spec->environment, job.spec->uid);
         c.jobs_.insert_or_assign(c.jobs_.end(), job.id, std::move(job));
@@ -400,8 +404,9 @@ private:
 
     bool take_entry(std::string_view body) {
         StoredEntry stored;
-        if (!archive::read_body(body, stored) || stored.spec == 0 || stored.spec > specs_.size()) return false;
-        stored.job.spec = specs_[stored.spec - 1];
+        if (!archive::read_body(body, stored) || stored.spec == 0 || stored.spec > asked_.size()) return false;
+        stored.job.spec = asked_[stored.spec - 1].spec;
+        stored.job.request = asked_[stored.spec - 1].request;
         c.outbox_.push_back({stored.sequence, stored.kind, stored.at, std::make_shared<Job>(std::move(stored.job)),
                              std::move(stored.step)});
         return true;
@@ -420,7 +425,11 @@ private:
 
     Cluster& c;
     std::vector<Text> blobs_;
-    std::vector<std::shared_ptr<const JobSpec>> specs_;
+    struct Asked {
+        std::shared_ptr<const JobSpec> spec;
+        std::shared_ptr<const Request> request;
+    };
+    std::vector<Asked> asked_;
 };
 
 Result<void> Cluster::save(const ByteSink& sink) const { return ClusterSnapshot::save(*this, sink); }

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "core/machine/validate.hpp"
+#include "core/model/tres.hpp"
 #include "daemons/common/planning/limit_book.hpp"
-#include "daemons/common/planning/tres.hpp"
 #include "tests/support/cluster_builder.hpp"
 
 namespace spur::planning {
@@ -57,7 +57,7 @@ protected:
         return made;
     }
     Reason judge(std::string_view name) { return book_.judge(job(name), view(name)); }
-    void start(std::string_view name) { book_.start(job(name), requested_tres(*model_->directory, *job(name).spec)); }
+    void start(std::string_view name) { book_.start(job(name), requested_tres(*model_, job(name))); }
 
     ClusterBuilder b;
     ReadModelBuilder builder_;
@@ -102,7 +102,7 @@ TEST_F(T24LimitBook, ItSaysWhatTheStateMachineWouldSay) {
     ASSERT_TRUE(b.start_on(b.id("a"), "n1", 1));
     book();
     const auto& live = b.job("b");
-    EXPECT_EQ(judge("b"), b.cluster().limit_reason(live, requested_tres(b.cluster(), *live.spec)));
+    EXPECT_EQ(judge("b"), b.cluster().limit_reason(live, requested_tres(b.cluster(), live)));
     EXPECT_EQ(judge("b"), Reason::assoc_grp_jobs_limit);
 }
 

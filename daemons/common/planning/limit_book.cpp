@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/model/config.hpp"
-#include "daemons/common/planning/tres.hpp"
+#include "core/model/tres.hpp"
 
 namespace spur::planning {
 
@@ -56,7 +56,7 @@ void LimitBook::update_job(JobId id) {
         running_.erase(known);
     }
     if (!runs) return;
-    Counted counted{key_of(*job), allocated_tres(*model_->directory, *job->allocation)};
+    Counted counted{key_of(*job), allocated_tres(*model_, *job->allocation)};
     count(counted.key, +1, counted.tres);
     running_.emplace(id, std::move(counted));
 }
@@ -155,7 +155,7 @@ Reason LimitBook::judge(const Job& job, const spur_job_view& view) {
     if (verdict.free || verdict.reason != Reason::none || verdict.found_at == now) return verdict.reason;
     auto& place = place_of(key_of(job));
     verdict = {Reason::none, now, place.free};
-    if (!place.free) verdict.reason = judge(place, job, requested_tres(*model_->directory, *job.spec));
+    if (!place.free) verdict.reason = judge(place, job, requested_tres(*model_, job));
     return verdict.reason;
 }
 
@@ -167,7 +167,7 @@ Reason LimitBook::judge(const Job& job, const TresList& would_use) {
 
 LimitHit LimitBook::find(const Job& job) {
     if (!enforces_) return {};
-    return find_limit(place_of(key_of(job)).place, requested_tres(*model_->directory, *job.spec), job.time_limit_min,
+    return find_limit(place_of(key_of(job)).place, requested_tres(*model_, job), job.time_limit_min,
                       [&](const auto* group, const auto* quality, std::string_view tres) {
                           return run_minutes(group, quality, tres);
                       });

@@ -8,9 +8,9 @@
 #include <bit>
 #include <map>
 
+#include "core/model/tres.hpp"
 #include "core/text/hostlist.hpp"
 #include "daemons/common/host/frame.hpp"
-#include "daemons/common/planning/tres.hpp"
 
 namespace spur::planning {
 
@@ -193,7 +193,7 @@ spur_status PlanCollector::start(std::uint32_t slot, std::uint32_t partition, sp
             would.cpus += share.cpus;
             would.memory_mib += share.memory_mib;
         }
-        const auto uses = allocated_tres(*mirror_.model().directory, would);
+        const auto uses = allocated_tres(mirror_.model(), would);
         if (const auto limit = book_.judge(job, uses); limit != Reason::none) {
             if (keeps_notes_) tell(job, limit, {});
             return SPUR_LIMITED;

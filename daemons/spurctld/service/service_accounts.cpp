@@ -3,8 +3,8 @@
 #include <cmath>
 #include <set>
 
+#include "core/model/tres.hpp"
 #include "core/text/lexical.hpp"
-#include "daemons/common/planning/tres.hpp"
 #include "daemons/spurctld/service/account_rights.hpp"
 #include "daemons/spurctld/service/audit.hpp"
 #include "daemons/spurctld/service/convert_accounts.hpp"
@@ -44,7 +44,7 @@ struct Running {
         model.jobs.for_each([&](std::uint32_t, const std::shared_ptr<const Job>& job) {
             if (job->is_done() || !job->association) return;
             const bool runs = job->is_active() && job->allocation;
-            const auto tres = runs ? planning::allocated_tres(*model.directory, *job->allocation) : TresList{};
+            const auto tres = runs ? allocated_tres(model, *job->allocation) : TresList{};
             const auto until = job->end_time != 0 ? job->end_time : model.now;
             const auto left_s = static_cast<double>(std::max<UnixSeconds>(until - model.now, 0));
             for (auto at = all.find(job->association); at != all.end(); at = all.find(at->second.parent)) {
@@ -139,8 +139,8 @@ void tres_parts(const planning::ReadModel& model, const std::vector<std::pair<st
                 const Job& job, const planning::PriorityBook::Line& line, v1::JobPriority& wire) {
     const auto* partition = model.directory->find_partition(line.partition);
     if (partition == nullptr || weights.empty()) return;
-    const auto wanted = planning::requested_tres(*model.directory, *job.spec);
-    const auto total = planning::partition_tres(model, *partition);
+    const auto wanted = requested_tres(model, job);
+    const auto total = partition_tres(model, *partition);
     double sum = 0;
     for (const auto& [name, weight] : weights) {
         const auto whole = static_cast<double>(total.get(name));

@@ -137,7 +137,7 @@ void Service::test_submission(const Call& call, const SubmitJob& command) {
     job.priority_set = spec.priority.value_or(0) != 0;
     if (const auto* association = cluster.find_association(spec.account, spec.user_name, spec.partitions.front()))
         job.association = association->id;
-    job.spec = std::make_shared<JobSpec>(spec);
+    set_spec(job, std::make_shared<JobSpec>(spec));
     const auto model = engine_.model();
     while (model->jobs.get(job.id.value)) ++job.id.value;  // an id that went round
     const auto answer = [this, call, job, model] {
@@ -151,7 +151,7 @@ void Service::test_submission(const Call& call, const SubmitJob& command) {
         reply.set_expected_start(std::max(forecast->start, job.spec->begin.value_or(0)));
         if (forecast->start == 0) reply.set_expected_start(0);
         reply.set_expected_nodes(forecast->nodes);
-        reply.set_cpus(forecast->cpus ? forecast->cpus : demand_of(*job.spec).min_cpus);
+        reply.set_cpus(forecast->cpus ? forecast->cpus : job.request->demand.min_cpus);
         reply.set_partition(forecast->partition.empty() ? job.spec->partitions.front().str() : forecast->partition);
         call.reply_with(reply);
     };

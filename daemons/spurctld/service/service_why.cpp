@@ -32,9 +32,7 @@ std::shared_ptr<const Job> record_meant(const Jobs& jobs) {
 // The nodes of a partition that the request's constraints, lists and exclusions leave.
 class Allowed {
 public:
-    explicit Allowed(const JobSpec& spec)
-        : constraint_{Constraint::parse(spec.features).value_or(Constraint{})},
-          excluded_{HostSet::parse(spec.exclude_nodes).value_or(HostSet{})} {}
+    explicit Allowed(const Request& request) : constraint_{request.features}, excluded_{request.excluded_nodes} {}
 
     bool operator()(const Node& node) const {
         const auto& features = node.active_features.empty() ? node.features : node.active_features;
@@ -49,11 +47,11 @@ private:
     HostSet excluded_;
 };
 
-std::set<std::string> gres_names(const JobSpec& spec) {
+std::set<std::string> gres_names(const Request& request) {
     std::set<std::string> names;
-    for (const auto* text : {&spec.gres_per_node, &spec.gres_per_job, &spec.gres_per_task, &spec.gres_per_socket})
-        if (const auto list = parse_gres(*text))
-            for (const auto& gres : *list) names.insert(gres.name);
+    for (const auto* list :
+         {&request.gres_per_node, &request.gres_per_job, &request.gres_per_task, &request.gres_per_socket})
+        for (const auto& gres : *list) names.insert(gres.name);
     return names;
 }
 
@@ -95,8 +93,8 @@ public:
 
 private:
     void rooms() {
-        const Allowed allowed{*job_.spec};
-        const auto wanted = gres_names(*job_.spec);
+        const Allowed allowed{*job_.request};
+        const auto wanted = gres_names(*job_.request);
         for (const auto& name : job_.spec->partitions) {
             const auto* partition = model_.directory->find_partition(name);
             if (partition == nullptr) continue;

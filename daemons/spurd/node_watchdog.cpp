@@ -69,6 +69,7 @@ void NodeJobs::sweep(const JobKey& key, std::uint32_t id) {
     if (job == nullptr || !job->steps.contains(id) || job->steps.at(id).ended) return;
     auto& step = job->steps.at(id);
     const bool remains = kill_strays_(job->launch, id);
+    step.started = step.started || remains;  // it died before it could say so
     if (remains && Clock::now() < step.swept_until) {
         loop_.cancel(step.watchdog);
         step.watchdog = loop_.after(sweep_pause, [this, key, id] { sweep(key, id); });

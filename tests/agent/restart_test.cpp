@@ -149,6 +149,17 @@ TEST_F(AgentRestart, ADeadStepDaemonIsReportedAndItsProcessesAreKilled) {
     EXPECT_TRUE(wait_until([&] { return kill(task, 0) != 0; }));
 }
 
+TEST_F(AgentRestart, AStepDaemonThatDiesBetweenItsTasksHasStartedSomething) {
+    start_spurd();
+    ASSERT_TRUE(joined());
+    start_job(19);
+    run_step(step_launch(credential(19, 0, 200),
+                         {"sh", "-c", "[ $SLURM_PROCID = 0 ] && kill -KILL $PPID; exec sleep 1000"}));
+    const auto report = controller.wait_report(19, v1::StepReport::FINISHED, 0);
+    ASSERT_TRUE(report) << "it could be launched";
+    EXPECT_TRUE(report->lost());
+}
+
 TEST_F(AgentRestart, AStepDaemonThatDoesNotAnswerIsKilledWithItsProcesses) {
     controller.policy.set_kill_wait_s(1);
     start_spurd();

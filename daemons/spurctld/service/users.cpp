@@ -37,8 +37,9 @@ struct Users::Memory {
     struct Entry {
         std::optional<Result<Record>> known;  // a record, or that there is none
         Clock::time_point fresh_until{};
-        std::optional<Clock::time_point> asked;  // a worker waits for the answer since then
-        bool overdue{false};                     // and nobody else does any more
+        std::optional<Clock::time_point> asked;  // an answer is waited for since then
+        bool begun{false};                       // a worker has got round to the question
+        bool overdue{false};                     // it waits for the answer, and nobody else does any more
         std::vector<Answer> waiting;
     };
     using LookUp = Result<Record> (*)(UserDirectory&, Uid);
@@ -48,11 +49,15 @@ struct Users::Memory {
     std::mutex mutex;
     std::unordered_map<Uid, Entry> entries;
 
+    void begin(Uid uid) {
+        const std::lock_guard lock{mutex};
+        entries[uid].begun = true;
+    }
     void keep(Uid uid, const Result<Record>& found) {
         const std::lock_guard lock{mutex};
         auto& entry = entries[uid];
         entry.asked.reset();
-        entry.overdue = false;
+        entry.begun = entry.overdue = false;
         if (!found && found.error().code != ErrorCode::not_found) return;
         entry.known = found;
         entry.fresh_until = Clock::now() + (found ? patience.remembered : patience.denied);
@@ -65,6 +70,7 @@ struct Users::Memory {
             const std::lock_guard lock{mutex};
             auto& entry = entries[uid];
             waiting = std::exchange(entry.waiting, {});
+            if (!entry.begun) entry.asked.reset();  // given up while it was queued: nobody will answer it
             entry.overdue = entry.asked.has_value();
             if (!said && entry.known) said = *entry.known;
         }
@@ -114,6 +120,7 @@ void Users::look_up(const std::shared_ptr<Memory>& memory, Uid uid, Answer answe
     workers_.ask<Record>(
         std::string{whom}, patience,
         [memory, uid, directory = directory_] {
+            memory->begin(uid);
             Result<Record> found = fail(ErrorCode::internal, "looking up uid {} failed", uid);
             try {
                 found = memory->look_up(*directory, uid);

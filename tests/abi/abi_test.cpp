@@ -9,7 +9,7 @@
 #include "daemons/common/host/host.hpp"
 #include "daemons/common/host/probe.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 namespace fs = std::filesystem;
@@ -69,4 +69,4 @@ TEST_F(TestAbi, APluginOfALaterReleaseIsListedWithItsVersions) {
 }
 
 }  // namespace
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -11,10 +11,10 @@ namespace {
 
 using namespace spur::testing;
 
-std::shared_ptr<const ReadModel> model_of(const Cluster& cluster) {
-    Changes all;
+std::shared_ptr<const planning::ReadModel> model_of(const Cluster& cluster) {
+    planning::Changes all;
     all.everything = true;
-    return ReadModelBuilder{}.publish(cluster, all);
+    return planning::ReadModelBuilder{}.publish(cluster, all);
 }
 
 const Actor alice{1000, AdminLevel::none, "alice"};
@@ -48,11 +48,11 @@ protected:
             b.must(EditAssociation{Edit::create, own, {}});
         }
     }
-    std::shared_ptr<const ReadModel> model(std::uint32_t hidden = 0) {
+    std::shared_ptr<const planning::ReadModel> model(std::uint32_t hidden = 0) {
         b.policies([&](Policies& policies) { policies.private_data = hidden; });
         return model_of(b.cluster());
     }
-    const Job& job(const ReadModel& model, const char* name) { return *model.jobs.get(b.id(name).value); }
+    const Job& job(const planning::ReadModel& model, const char* name) { return *model.jobs.get(b.id(name).value); }
 
     ClusterBuilder b;
 };

@@ -17,8 +17,8 @@ TEST(Removals, NodesAndPartitionsWithRunningJobsAreNamedWithThem) {
         .running("b", on("n[1-2]"), cpus_each(1))
         .pending("c");
     const auto& cluster = builder.cluster();
-    ReadModelBuilder models;
-    Changes all;
+    planning::ReadModelBuilder models;
+    planning::Changes all;
     all.everything = true;
     const auto model = models.publish(cluster, all);
 

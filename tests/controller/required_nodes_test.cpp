@@ -9,15 +9,15 @@ namespace {
 
 using namespace spur::testing;
 
-std::shared_ptr<const ReadModel> model_of(const Cluster& cluster) {
-    Changes all;
+std::shared_ptr<const planning::ReadModel> model_of(const Cluster& cluster) {
+    planning::Changes all;
     all.everything = true;
-    return ReadModelBuilder{}.publish(cluster, all);
+    return planning::ReadModelBuilder{}.publish(cluster, all);
 }
 
-std::size_t shown_to_planners(const std::shared_ptr<const ReadModel>& model, std::string* missing = nullptr) {
-    Mirror mirror;
-    Changes all;
+std::size_t shown_to_planners(const std::shared_ptr<const planning::ReadModel>& model, std::string* missing = nullptr) {
+    planning::Mirror mirror;
+    planning::Changes all;
     all.everything = true;
     mirror.update(model, all);
     for (const auto slot : mirror.unscored()) mirror.place(slot, 1);

@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 WhatIf::OpenPlugins none() {
-    return []() -> Result<PolicyPlugins> { return fail(ErrorCode::unavailable, "there are none here"); };
+    return []() -> Result<planning::PolicyPlugins> { return fail(ErrorCode::unavailable, "there are none here"); };
 }
 
 TEST(WhatIf, AQuestionThatHangsIsAnsweredWithoutThePluginsAndSoAreThoseBehindIt) {

@@ -7,7 +7,7 @@
 #include <future>
 #include <latch>
 
-namespace spur::daemon {
+namespace spur::work {
 namespace {
 
 using namespace std::chrono_literals;
@@ -107,4 +107,4 @@ TEST(WorkerPool, NobodyIsAnsweredAfterTheStop) {
 }
 
 }  // namespace
-}  // namespace spur::daemon
+}  // namespace spur::work

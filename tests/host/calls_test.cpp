@@ -4,7 +4,7 @@
 
 #include "tests/host/fixture.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 auto plan(const Bound<SchedAxis>& sched) {
@@ -109,4 +109,4 @@ TEST(Call, TheSameFileServesTwoInstances) {
 }
 
 }  // namespace
-}  // namespace spur::daemon
+}  // namespace spur::host

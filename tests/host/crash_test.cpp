@@ -17,7 +17,7 @@
 #define SPUR_SANITIZED 0
 #endif
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 struct Ended {
@@ -187,4 +187,4 @@ TEST(Quarantine, ADamagedJournalHasFewerEntries) {
 }
 
 }  // namespace
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -9,7 +9,7 @@
 #include "daemons/common/host/search.hpp"
 #include "tests/host/fixture.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 namespace fs = std::filesystem;
@@ -167,4 +167,4 @@ TEST_F(PluginFileTest, WhereALinkedDirectoryReallyIsCountsToo) {
 }
 
 }  // namespace
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -11,7 +11,7 @@
 #include "daemons/common/host/host.hpp"
 #include "daemons/common/log/log.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 
 inline const bool is_quiet = (log::set_level(log::Level::warning), true);
 
@@ -65,4 +65,4 @@ private:
     std::filesystem::path path_;
 };
 
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -5,7 +5,7 @@
 
 #include "daemons/common/host/options.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 OptionInfo option(std::string key, std::uint32_t kind, std::string fallback = "") {
@@ -125,4 +125,4 @@ TEST(PluginOptions, ARequiredOptionMustBeGiven) {
 }
 
 }  // namespace
-}  // namespace spur::daemon
+}  // namespace spur::host

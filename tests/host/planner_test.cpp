@@ -9,7 +9,7 @@
 #include "daemons/common/host/planner.hpp"
 #include "tests/host/fixture.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -144,4 +144,4 @@ TEST_F(PlannerTest, AFailedPlanIsAnError) {
 }
 
 }  // namespace
-}  // namespace spur::daemon
+}  // namespace spur::host

@@ -7,7 +7,7 @@
 #include "daemons/common/host/probe.hpp"
 #include "tests/host/fixture.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 std::filesystem::path plugin(const std::string& name) {
@@ -94,4 +94,4 @@ TEST(Probe, WhatTheChildSendsIsNotBelieved) {
 }
 
 }  // namespace
-}  // namespace spur::daemon
+}  // namespace spur::host

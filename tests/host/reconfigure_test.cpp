@@ -7,7 +7,7 @@
 
 #include "tests/host/fixture.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 using Options = std::vector<ConfigOption>;
@@ -212,4 +212,4 @@ TEST(Reconfigure, AGroupThatWasEmptyCanGrow) {
 }
 
 }  // namespace
-}  // namespace spur::daemon
+}  // namespace spur::host

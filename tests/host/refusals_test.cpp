@@ -3,7 +3,7 @@
 
 #include "tests/host/fixture.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 struct Broken {
@@ -152,4 +152,4 @@ TEST(Host, CheckReportsEveryPluginThatCannotBeUsed) {
 }
 
 }  // namespace
-}  // namespace spur::daemon
+}  // namespace spur::host

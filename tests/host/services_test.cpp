@@ -10,7 +10,7 @@
 #include "daemons/common/host/metrics.hpp"
 #include "tests/host/fixture.hpp"
 
-namespace spur::daemon {
+namespace spur::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -162,4 +162,4 @@ TEST(Metrics, ThereIsRoomFor256) {
 }
 
 }  // namespace
-}  // namespace spur::daemon
+}  // namespace spur::host

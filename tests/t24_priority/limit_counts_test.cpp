@@ -6,7 +6,7 @@
 #include "daemons/common/planning/tres.hpp"
 #include "tests/support/cluster_builder.hpp"
 
-namespace spur::ctld {
+namespace spur::planning {
 namespace {
 
 using namespace spur::testing;
@@ -126,4 +126,4 @@ TEST_F(T24LimitCounts, WithoutEnforcementNothingIsLimited) {
 }
 
 }  // namespace
-}  // namespace spur::ctld
+}  // namespace spur::planning

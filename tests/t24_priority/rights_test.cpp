@@ -34,7 +34,7 @@ protected:
         return edit;
     }
 
-    Directory directory;
+    planning::Directory directory;
     const Actor administrator{1000, AdminLevel::administrator, "boss"}, helper{1001, AdminLevel::operator_, "helper"},
         carol{1002, AdminLevel::none, "carol"}, dave{1003, AdminLevel::none, "dave"};
 };

@@ -8,7 +8,7 @@
 
 #include "daemons/common/config/config.hpp"
 
-namespace spur::daemon {
+namespace spur::config {
 namespace {
 
 // Lines such as "| `max_time` | minutes | ...", under headings such as "## [[partitions]]".
@@ -40,4 +40,4 @@ TEST(T52Config, EveryKeyIsInTheReferenceAndNoOtherIs) {
 }
 
 }  // namespace
-}  // namespace spur::daemon
+}  // namespace spur::config

@@ -9,7 +9,7 @@
 
 #include "daemons/common/config/config.hpp"
 
-namespace spur::daemon {
+namespace spur::config {
 namespace {
 
 class ConfigFile : public testing::Test {
@@ -71,4 +71,4 @@ TEST_F(ConfigFile, MistakesNameThePathThatWasGiven) {
 }
 
 }  // namespace
-}  // namespace spur::daemon
+}  // namespace spur::config

@@ -3,7 +3,7 @@
 
 #include "tests/t52_config/parse.hpp"
 
-namespace spur::daemon {
+namespace spur::config {
 namespace {
 
 TEST(T52Config, AnUnknownKeyNamesItsLineAndTheNearestOne) {
@@ -172,4 +172,4 @@ TEST(T52Config, ATypeOfPreemptionThatPushesNobodyOutHasNoMode) {
 }
 
 }  // namespace
-}  // namespace spur::daemon
+}  // namespace spur::config

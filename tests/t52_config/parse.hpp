@@ -9,7 +9,7 @@
 
 #include "daemons/common/config/config.hpp"
 
-namespace spur::daemon {
+namespace spur::config {
 
 inline Config config_of(std::string_view text) {
     auto config = parse_config(text, "spur.conf");
@@ -25,4 +25,4 @@ inline std::string mistakes_in(std::string_view text) {
     return config ? "none" : to_string(config.error(), "spur.conf");
 }
 
-}  // namespace spur::daemon
+}  // namespace spur::config

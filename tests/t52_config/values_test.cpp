@@ -4,7 +4,7 @@
 #include "core/text/lexical.hpp"
 #include "tests/t52_config/parse.hpp"
 
-namespace spur::daemon {
+namespace spur::config {
 namespace {
 
 TEST(T52Config, AnEmptyFileIsAClusterNamedSpurWithEveryDefault) {
@@ -294,4 +294,4 @@ TEST(T52Config, ControllersMayBeWrittenAsAHostlist) {
 }
 
 }  // namespace
-}  // namespace spur::daemon
+}  // namespace spur::config

@@ -12,14 +12,14 @@
 namespace spur::cli::sacctmgr {
 
 bool Manager::load() {
-    book_ = {};
+    draft_ = {};
     auto reply = session_.call<v1::ListAccountsReply>("ListAccounts", v1::ListAccountsRequest{});
     if (!reply) {
         reply.error().print_details(console_);
         console_.error("Unable to reach the controller: {}", reply.error().text);
         return false;
     }
-    book_.all = std::move(*reply);
+    draft_.all = std::move(*reply);
     return true;
 }
 
@@ -74,8 +74,8 @@ int Manager::commit(std::string_view what, std::string_view problem) {
     if (options_.readonly) return complain(" Can't run this command in readonly mode.\n");
     if (!options_.immediate && !agree()) return 0;
     v1::EditAccountsRequest request;
-    for (auto& edit : book_.edits) *request.add_edits() = std::move(edit);
-    book_.edits.clear();
+    for (auto& edit : draft_.edits) *request.add_edits() = std::move(edit);
+    draft_.edits.clear();
     const auto reply = session_.call<v1::EditAccountsReply>("EditAccounts", request, Session::write_options());
     if (!reply) {
         reply.error().print_details(console_);

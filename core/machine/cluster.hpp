@@ -82,7 +82,7 @@ public:
     // The earliest time at which a Tick would do something; 0: never.
     UnixSeconds next_due() const;
 
-    // What happens to the job when it is pushed out.
+    // What happens to the job when it is preempted.
     PreemptMode preempt_mode_of(const Job& job) const;
     // What the next job would be called if it were submitted now.
     JobId next_job_id() const { return JobId{next_job_id_}; }

@@ -147,7 +147,7 @@ void ClusterOps::finish_release(Job& job) {
     count_end(job, 1, job.state == JobState::completed);
     events.push_back(JobEnded{job.id, job.attempt});
     wake_waiters(job);
-    if (!index().put_aside.empty()) resume_put_aside();
+    if (!index().suspended_by_preemption.empty()) resume_preempted();
 }
 
 void ClusterOps::enter_queue(Job& job) {
@@ -179,7 +179,7 @@ void ClusterOps::enter_queue(Job& job) {
             job.priority = 0;
         }
     }
-    settle_dependencies(job);
+    update_dependencies(job);
     refresh(job);
     if (flags & (job_flag::requeue_hold | job_flag::special_exit)) {
         Change change{*this, job};
@@ -268,7 +268,7 @@ Result<void> ClusterOps::on(const FinishJob& cmd) {
             case EndCause::exited:
             case EndCause::released:
                 if (cmd.exit_status != 0 && job->preempt_time != 0)  // of the warning that it must leave
-                    push_out(*job, c.preempt_mode_of(*job));
+                    preempt(*job, c.preempt_mode_of(*job));
                 else if (cmd.exit_status == 0)
                     end_active(*job, JobState::completed, Reason::none);
                 else if (job->spec->kind == JobKind::batch && exits_with(policies.requeue_exit_hold, cmd.exit_status))

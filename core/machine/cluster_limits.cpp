@@ -102,7 +102,7 @@ struct AccrualCounts {
 };
 
 // Waiting jobs get older as far as limits on that go, the first submitted first.
-void ClusterOps::settle_accrual() {
+void ClusterOps::update_accrual() {
     const auto limited = [](const Limits& limits) { return limits.grp_jobs_accrue || limits.max_jobs_accrue; };
     const bool any =
         (c.policies_.enforce & enforce_flag::limits) &&

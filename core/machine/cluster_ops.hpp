@@ -37,7 +37,7 @@ struct Cluster::Indexes {
     std::unordered_map<std::string, AssociationId> association_by_name;  // association_key()
     std::map<std::pair<Text, Uid>, Usage> qos_users;                     // of a QOS, per user
     std::map<std::pair<Text, Text>, Usage> qos_accounts;                 // of a QOS, per account
-    std::set<JobId> put_aside;                          // suspended for others; they go on by themselves
+    std::set<JobId> suspended_by_preemption;            // suspended for others; they go on by themselves
     std::unordered_map<Uid, std::uint64_t> long_texts;  // bytes of one user's jobs, beyond what every job may have
     std::uint64_t task_total{};                         // jobs held in memory, array tasks counted one by one
 };
@@ -175,11 +175,11 @@ struct ClusterOps {
     void count_end(const Job& job, std::uint32_t tasks, bool ok);
 
     // ---- preemption (cluster_preempt.cpp)
-    void push_out(Job& job, PreemptMode mode);
-    void resume_put_aside();
+    void preempt(Job& job, PreemptMode mode);
+    void resume_preempted();
 
     // ---- time (cluster_time.cpp), reservations (cluster_reservations.cpp)
-    void look_at(Job& job);
+    void check_times(Job& job);
     void forget_older(UnixSeconds ended_before);
     void note_use(Reservation& entry);
     void follow_reservations();
@@ -194,8 +194,8 @@ struct ClusterOps {
     // ---- waiting (cluster_waiting.cpp)
     void refresh(Job& job);  // hold, dependencies, begin time: is it eligible, and if not, why?
     DependencyState judge(const Job& waiter, const Dependency& dependency) const;
-    void settle_dependencies(Job& job);  // drops what is fulfilled, marks what never will be
-    void settle_corresponding(Job& record, std::optional<std::uint32_t> ended_task);
+    void update_dependencies(Job& job);  // drops what is fulfilled, marks what never will be
+    void update_corresponding(Job& record, std::optional<std::uint32_t> ended_task);
     void wake_waiters(const Job& job);  // after `job` started or ended
 
     // ---- arrays (cluster_arrays.cpp)
@@ -204,7 +204,7 @@ struct ClusterOps {
     // ---- limits (cluster_limits.cpp)
     struct OwnLimits;
     static std::unique_ptr<OwnLimits> limits_of(const Cluster& c, const JobSpec& spec, AssociationId association);
-    void settle_accrual();
+    void update_accrual();
     bool may_get_older(const Job& job) const;
     bool may_get_older(const Job& job, const AccrualCounts& counts) const;
     void end_spent();

@@ -102,8 +102,8 @@ void ClusterOps::enqueue(Job job) {
     events.push_back(JobQueued{queued.id});
     count_submitted(queued, static_cast<std::int64_t>(queued.task_count()));
     if (!queued.dependencies.empty()) {
-        if (queued.array_pending) settle_corresponding(queued, std::nullopt);
-        settle_dependencies(queued);
+        if (queued.array_pending) update_corresponding(queued, std::nullopt);
+        update_dependencies(queued);
     }
     refresh(queued);
 }

@@ -287,8 +287,8 @@ void ClusterOps::change_job(Job& job, const UpdateJob& cmd) {
         for (auto& entry : job.dependencies.entries)
             if (!entry.task && c.find_array(JobId{entry.job})) entry.all_tasks = true;
         index_waiting(job, true);
-        if (job.array_pending) settle_corresponding(job, std::nullopt);
-        settle_dependencies(job);
+        if (job.array_pending) update_corresponding(job, std::nullopt);
+        update_dependencies(job);
     }
     refresh(job);
     events.push_back(JobChanged{job.id});

@@ -1,4 +1,4 @@
-// A node: what it has, how it is, and what of it is in use. States and flags are Slurm's, bit for bit.
+// A node: what it has, how it is, and how much of it is in use. States and flags are Slurm's, bit for bit.
 #pragma once
 
 #include <algorithm>

@@ -15,8 +15,8 @@
 #include "daemons/common/log/batch.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/common/log/throttle.hpp"
-#include "daemons/spurctld/engine/plugin_log.hpp"
 #include "daemons/spurctld/engine/cluster_name.hpp"
+#include "daemons/spurctld/engine/plugin_log.hpp"
 #include "daemons/spurctld/settings/config_items.hpp"
 #include "daemons/spurctld/settings/config_warnings.hpp"
 #include "spur/v1/peer.pb.h"
@@ -400,7 +400,7 @@ ServiceHooks Controller::hooks() {
         counters["schedule_overruns"] = static_cast<std::int64_t>(stats.overruns);
     };
     hooks.audit = [this](std::string line) { audit_->add(std::move(line)); };
-    hooks.priorities = [this]() -> const planning::PriorityBook& { return scheduler_->priorities(); };
+    hooks.priorities = [this]() -> const planning::PriorityReport& { return scheduler_->priorities(); };
     hooks.priority_option = [this](std::string_view key) { return priority_option(key); };
     hooks.log = [throttle = std::make_shared<log::Throttle>()](const std::string& text) { throttle->warning(text); };
     hooks.hostname = host_name();

@@ -266,7 +266,7 @@ constexpr std::array scheduler_keys{
           if (const auto choice = in.choice(preempt_types))
               to.policies.preempt_type = static_cast<PreemptType>(*choice % preempt_type_count);
       }},
-    K{"preempt_exempt_time", "duration", "0", "PreemptExemptTime: how long a job runs before it may be pushed out",
+    K{"preempt_exempt_time", "duration", "0", "PreemptExemptTime: how long a job runs before it may be preempted",
       [](In in, To to) { in.seconds(to.policies.preempt_exempt_time_s); }},
     K{"max_switch_wait", "duration", "300",
       "SchedulerParameters=max_switch_wait: how long --switches may make a job wait at most",

@@ -100,7 +100,7 @@ public:
     void end_cycle();
 
     // The next moment at which the passing of time alone lets a planner do more: a job has waited long enough for few
-    // switches, or may be pushed out from now on. 0: there is none.
+    // switches, or may be preempted from now on. 0: there is none.
     UnixSeconds next_alarm(UnixSeconds now);
 
     // Slots whose priority is not known yet; score them and call place().

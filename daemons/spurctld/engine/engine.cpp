@@ -203,7 +203,7 @@ void Engine::handle(Item& item) {
     std::visit(Overload{
                    [this](Task& task) { perform(task); },
                    [this](Committed& committed) { apply(committed); },
-                   [this](Outcome& outcome) { settle(outcome); },
+                   [this](Outcome& outcome) { resolve(outcome); },
                    [this](Restored& restored) {
                        if (broken_) return;
                        cluster_ = std::move(restored.cluster);
@@ -383,7 +383,7 @@ void Engine::break_down(const std::string& why) {
     if (fatal_) fatal_(why);
 }
 
-void Engine::settle(const Outcome& outcome) {
+void Engine::resolve(const Outcome& outcome) {
     if (auto entry = tickets_.extract(outcome.ticket)) {
         if (outcome.fate == Fate::committed) {
             led_at_ = std::max(led_at_.load(), entry.mapped().at);

@@ -79,7 +79,7 @@ struct Wanted {
         if (ref.component) components.insert(*ref.component);
         bytes += text_bytes;
     }
-    Result<void> settle(std::uint32_t job) {
+    Result<void> unite(std::uint32_t job) {
         auto all = TaskSet::united(std::move(runs), bytes * mixed_tasks_per_byte);
         if (!all) return fail(ErrorCode::limit, "Invalid job id: {} (its tasks overlap with different steps)", job);
         tasks = *std::move(all);
@@ -96,7 +96,7 @@ Result<WantedJobs> read_ids(const Names& ids) {
         SPUR_TRY(const auto ref, JobRef::parse(text));
         wanted[ref.job].add(ref, text.size());
     }
-    for (auto& [job, what] : wanted) SPUR_CHECK(what.settle(job));
+    for (auto& [job, what] : wanted) SPUR_CHECK(what.unite(job));
     return wanted;
 }
 

@@ -136,7 +136,7 @@ Result<Command> command_of(const v1::AccountsEdit& edit, const planning::Directo
 
 // What the TRES factor of a job is made of. Shown only where it explains the plugin's own number.
 void tres_parts(const planning::ReadModel& model, const std::vector<std::pair<std::string, double>>& weights,
-                const Job& job, const planning::PriorityBook::Line& line, v1::JobPriority& wire) {
+                const Job& job, const planning::PriorityReport::Line& line, v1::JobPriority& wire) {
     const auto* partition = model.directory->find_partition(line.partition);
     if (partition == nullptr || weights.empty()) return;
     const auto wanted = requested_tres(model, job);
@@ -304,9 +304,9 @@ void Service::list_priorities(const Call& call) {
     if (!engine_.leadership().is_leader) return refuse(call, {ErrorCode::unavailable, "this controller does not lead"});
     in_background([this, call, request = std::move(*request)] {
         const auto model = engine_.model();
-        const auto& book = hooks_.priorities();
+        const auto& report = hooks_.priorities();
         v1::ListPrioritiesReply reply;
-        for (const auto weight : book.weights()) reply.add_weights(weight);
+        for (const auto weight : report.weights()) reply.add_weights(weight);
         reply.set_tres_weights(hooks_.priority_option("weight_tres"));
         const auto weights = parse_weights(reply.tres_weights());
         const std::set<std::uint32_t> ids{request.ids().begin(), request.ids().end()};
@@ -314,7 +314,7 @@ void Service::list_priorities(const Call& call) {
         model->jobs.for_each([&](std::uint32_t id, const std::shared_ptr<const Job>& job) {
             if (!job->is_pending() || !job->eligible || !privacy.shows(*job)) return;
             if (!ids.empty() && !ids.contains(id) && !ids.contains(job->array_job.value)) return;
-            for (const auto& line : book.find(job->id)) {
+            for (const auto& line : report.find(job->id)) {
                 auto& wire = *reply.add_jobs();
                 wire.set_id(id);
                 wire.set_user(job->spec->user_name.str());

@@ -7,7 +7,7 @@
 #include "core/model/constraint.hpp"
 #include "core/model/gres.hpp"
 #include "core/text/hostlist.hpp"
-#include "daemons/common/planning/limit_book.hpp"
+#include "daemons/common/planning/limit_counts.hpp"
 #include "daemons/spurctld/planning/smaller.hpp"
 #include "daemons/spurctld/service/convert.hpp"
 #include "daemons/spurctld/service/job_query.hpp"
@@ -56,11 +56,11 @@ std::set<std::string> gres_names(const Request& request) {
 }
 
 void add_limit(const std::shared_ptr<const planning::ReadModel>& model, const Job& job, v1::ExplainReply& out) {
-    planning::LimitBook book;
+    planning::LimitCounts counts;
     planning::Changes all;
     all.everything = true;
-    book.update(model, all);
-    const auto hit = book.find(job);
+    counts.update(model, all);
+    const auto hit = counts.find(job);
     if (hit.reason == Reason::none) return;
     auto& wire = *out.mutable_limit();
     wire.set_name(std::string{hit.name});

@@ -50,7 +50,7 @@ spur_status score(spur_plugin* self, const spur_cluster_view* view, spur_span qu
                   std::uint32_t stride, spur_error* err) {
     return guard(err, [&] {
         auto& scorer = self_cast<Instance>(self);
-        scorer.look_at(*view);
+        scorer.set_view(*view);
         auto* place = reinterpret_cast<char*>(out);
         for (const auto& query : Records<spur_priority_query>{queries}) {
             *reinterpret_cast<spur_priority*>(place) = scorer.score(query);
@@ -66,7 +66,7 @@ spur_status shares(spur_plugin* self, const spur_cluster_view* view, spur_share*
                    spur_error* err) {
     return guard(err, [&] {
         auto& scorer = self_cast<Instance>(self);
-        scorer.look_at(*view);
+        scorer.set_view(*view);
         auto* place = reinterpret_cast<char*>(out);
         for (const auto& share : scorer.shares()) {
             *reinterpret_cast<spur_share*>(place) = {share.normalised_shares, share.normalised_usage,

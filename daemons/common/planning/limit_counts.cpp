@@ -1,5 +1,5 @@
 // Counting what associations, users and QOS hold, and judging pending jobs by it.
-#include "daemons/common/planning/limit_book.hpp"
+#include "daemons/common/planning/limit_counts.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -19,13 +19,13 @@ void mix(std::uint64_t& hash, std::uint64_t value) {
 
 }  // namespace
 
-LimitBook::Key LimitBook::key_of(const Job& job) {
+LimitCounts::Key LimitCounts::key_of(const Job& job) {
     const auto& spec = *job.spec;
     return {job.association, spec.qos, spec.partitions.empty() ? Text{} : spec.partitions.front(), spec.account,
             spec.uid};
 }
 
-void LimitBook::update(const std::shared_ptr<const ReadModel>& model, const Changes& changes) {
+void LimitCounts::update(const std::shared_ptr<const ReadModel>& model, const Changes& changes) {
     begin_plan();
     model_ = model;
     const bool enforced = std::exchange(enforces_, (model->directory->policies.enforce & enforce_flag::limits) != 0);
@@ -36,7 +36,7 @@ void LimitBook::update(const std::shared_ptr<const ReadModel>& model, const Chan
     for (const auto id : changes.forgotten) update_job(id);
 }
 
-void LimitBook::rebuild() {
+void LimitCounts::rebuild() {
     places_.clear();
     verdicts_.clear();
     running_.clear();
@@ -48,7 +48,7 @@ void LimitBook::rebuild() {
     model_->jobs.for_each([&](std::uint32_t id, const auto&) { update_job(JobId{id}); });
 }
 
-void LimitBook::update_job(JobId id) {
+void LimitCounts::update_job(JobId id) {
     const auto& job = model_->jobs.get(id.value);
     const bool runs = job && job->is_active() && job->allocation;
     if (const auto known = running_.find(id); known != running_.end()) {
@@ -61,13 +61,13 @@ void LimitBook::update_job(JobId id) {
     running_.emplace(id, std::move(counted));
 }
 
-void LimitBook::begin_plan() {
+void LimitCounts::begin_plan() {
     for (const auto& counted : started_) count(counted.key, -1, counted.tres);
     started_.clear();
     verdicts_.clear();
 }
 
-LimitBook::Place& LimitBook::place_of(const Key& key) {
+LimitCounts::Place& LimitCounts::place_of(const Key& key) {
     auto& made = places_[key];
     if (made) return *made;
     made = std::make_unique<Place>();
@@ -91,7 +91,7 @@ LimitBook::Place& LimitBook::place_of(const Key& key) {
     return *made;
 }
 
-void LimitBook::count(const Key& key, int jobs, const TresList& tres) {
+void LimitCounts::count(const Key& key, int jobs, const TresList& tres) {
     const auto& place = place_of(key).place;
     for (const auto& group : place.chain) count_usage(associations_[group.association->id], jobs, 0, tres);
     for (const auto& quality : place.qualities) {
@@ -102,15 +102,15 @@ void LimitBook::count(const Key& key, int jobs, const TresList& tres) {
     }
 }
 
-bool LimitBook::is_below(AssociationId id, AssociationId top) const {
+bool LimitCounts::is_below(AssociationId id, AssociationId top) const {
     const auto& all = model_->directory->associations;
     auto at = all.find(id);
     while (at != all.end() && at->first != top) at = all.find(at->second.parent);
     return at != all.end();
 }
 
-std::uint64_t LimitBook::run_minutes(const LimitPlace::Group* group, const LimitPlace::Quality* quality,
-                                     std::string_view tres) const {
+std::uint64_t LimitCounts::run_minutes(const LimitPlace::Group* group, const LimitPlace::Quality* quality,
+                                       std::string_view tres) const {
     const auto counts = [&](const Key& key) {
         return group ? is_below(key.association, group->association->id) : key.qos == quality->qos->name;
     };
@@ -124,7 +124,7 @@ std::uint64_t LimitBook::run_minutes(const LimitPlace::Group* group, const Limit
     return sum;
 }
 
-Reason LimitBook::judge(Place& place, const Job& job, const TresList& wanted) {
+Reason LimitCounts::judge(Place& place, const Job& job, const TresList& wanted) {
     return judge_limits(place.place, wanted, job.time_limit_min,
                         [&](const auto* group, const auto* quality, std::string_view tres) {
                             return run_minutes(group, quality, tres);
@@ -132,7 +132,7 @@ Reason LimitBook::judge(Place& place, const Job& job, const TresList& wanted) {
 }
 
 // EnforceUsageThreshold: who has used so much that his fair-share factor is below it waits.
-bool LimitBook::is_below_threshold(const Job& job) const {
+bool LimitCounts::is_below_threshold(const Job& job) const {
     const auto& all = model_->directory->qos;
     const auto qos = all.find(job.spec->qos);
     if (qos == all.end() || !qos->second.usage_threshold || !shares_) return false;
@@ -141,7 +141,7 @@ bool LimitBook::is_below_threshold(const Job& job) const {
     return share != shares_->end() && share->second.factor < *qos->second.usage_threshold;
 }
 
-Reason LimitBook::judge(const Job& job, const spur_job_view& view) {
+Reason LimitCounts::judge(const Job& job, const spur_job_view& view) {
     if (!enforces_) return Reason::none;
     if (is_below_threshold(job)) return Reason::qos_usage_threshold;
     std::uint64_t look = view.klass;
@@ -159,13 +159,13 @@ Reason LimitBook::judge(const Job& job, const spur_job_view& view) {
     return verdict.reason;
 }
 
-Reason LimitBook::judge(const Job& job, const TresList& would_use) {
+Reason LimitCounts::judge(const Job& job, const TresList& would_use) {
     if (!enforces_) return Reason::none;
     auto& place = place_of(key_of(job));
     return place.free ? Reason::none : judge(place, job, would_use);
 }
 
-LimitHit LimitBook::find(const Job& job) {
+LimitHit LimitCounts::find(const Job& job) {
     if (!enforces_) return {};
     return find_limit(place_of(key_of(job)).place, requested_tres(*model_, job), job.time_limit_min,
                       [&](const auto* group, const auto* quality, std::string_view tres) {
@@ -173,7 +173,7 @@ LimitHit LimitBook::find(const Job& job) {
                       });
 }
 
-void LimitBook::start(const Job& job, const TresList& uses) {
+void LimitCounts::start(const Job& job, const TresList& uses) {
     if (!enforces_) return;
     started_.push_back({key_of(job), uses});
     count(started_.back().key, +1, uses);

@@ -13,17 +13,17 @@
 #include <vector>
 
 #include "core/machine/limits.hpp"
-#include "daemons/common/planning/priority_book.hpp"
+#include "daemons/common/planning/priority_report.hpp"
 #include "daemons/common/planning/read_model.hpp"
 
 namespace spur::planning {
 
-class LimitBook {
+class LimitCounts {
 public:
     // Brings the counts up to date.
     void update(const std::shared_ptr<const ReadModel>& model, const Changes& changes);
     // The fair-share factors that UsageThreshold is held against, as the priority plugin last had them.
-    void set_shares(std::shared_ptr<const PriorityBook::Shares> shares) { shares_ = std::move(shares); }
+    void set_shares(std::shared_ptr<const PriorityReport::Shares> shares) { shares_ = std::move(shares); }
     // A plan begins: nothing has been started yet.
     void begin_plan();
 
@@ -73,7 +73,7 @@ private:
     bool is_below(AssociationId id, AssociationId top) const;
 
     std::shared_ptr<const ReadModel> model_;
-    std::shared_ptr<const PriorityBook::Shares> shares_;
+    std::shared_ptr<const PriorityReport::Shares> shares_;
     bool enforces_{false};
     std::map<Key, std::unique_ptr<Place>> places_;
     std::unordered_map<JobId, Counted> running_;

@@ -1,5 +1,5 @@
 // Looking accounts, users, QOS and associations up, and noting down each edit with the line that announces it.
-#include "cli/sacctmgr/book.hpp"
+#include "cli/sacctmgr/accounts_draft.hpp"
 
 #include <algorithm>
 #include <set>
@@ -20,39 +20,39 @@ v1::AccountsEdit& add(std::vector<v1::AccountsEdit>& edits, v1::AccountsEdit::Ac
 
 }  // namespace
 
-const v1::Account* Book::account(std::string_view name) const {
+const v1::Account* AccountsDraft::account(std::string_view name) const {
     return find(all.accounts(), [&](const auto& entry) { return entry.name() == name; });
 }
-const v1::AccountUser* Book::user(std::string_view name) const {
+const v1::AccountUser* AccountsDraft::user(std::string_view name) const {
     return find(all.users(), [&](const auto& entry) { return entry.name() == name; });
 }
-const v1::Qos* Book::qos(std::string_view name) const {
+const v1::Qos* AccountsDraft::qos(std::string_view name) const {
     return find(all.qos(), [&](const auto& entry) { return entry.name() == name; });
 }
-const v1::Association* Book::association(std::string_view account, std::string_view user,
-                                         std::string_view partition) const {
+const v1::Association* AccountsDraft::association(std::string_view account, std::string_view user,
+                                                  std::string_view partition) const {
     return find(all.associations(), [&](const auto& entry) {
         return entry.account() == account && entry.user() == user && entry.partition() == partition;
     });
 }
-const v1::Association* Book::by_id(std::uint32_t id) const {
+const v1::Association* AccountsDraft::by_id(std::uint32_t id) const {
     return find(all.associations(), [&](const auto& entry) { return entry.id() == id; });
 }
 
-bool Book::is_below(const v1::Association& entry, std::string_view account) const {
+bool AccountsDraft::is_below(const v1::Association& entry, std::string_view account) const {
     for (const auto* up = &entry; up != nullptr; up = parent(*up))
         if (up->account() == account) return true;
     return false;
 }
 
-std::vector<const v1::Association*> Book::below(std::string_view account) const {
+std::vector<const v1::Association*> AccountsDraft::below(std::string_view account) const {
     std::vector<const v1::Association*> found;
     for (const auto& entry : all.associations())
         if (is_below(entry, account)) found.push_back(&entry);
     return found;
 }
 
-Names Book::qos_of(const v1::Association& entry) const {
+Names AccountsDraft::qos_of(const v1::Association& entry) const {
     const auto* up = &entry;
     while (up != nullptr && up->qos().empty()) up = parent(*up);
     Names names = up != nullptr ? Names{up->qos().begin(), up->qos().end()} : Names{"normal"};
@@ -60,13 +60,13 @@ Names Book::qos_of(const v1::Association& entry) const {
     return names;
 }
 
-std::string Book::default_qos_of(const v1::Association& entry) const {
+std::string AccountsDraft::default_qos_of(const v1::Association& entry) const {
     const auto* up = &entry;
     while (up != nullptr && up->default_qos().empty()) up = parent(*up);
     return up != nullptr ? up->default_qos() : std::string{};
 }
 
-v1::AccountLimits Book::limits_of(const v1::Association& entry) const {
+v1::AccountLimits AccountsDraft::limits_of(const v1::Association& entry) const {
     auto limits = entry.limits();
     const auto inherit_tres = [](auto& own, const auto& above) {
         auto list = tres_of(own);
@@ -87,7 +87,7 @@ v1::AccountLimits Book::limits_of(const v1::Association& entry) const {
     return limits;
 }
 
-Names Book::coordinators_of(std::string_view account) const {
+Names AccountsDraft::coordinators_of(std::string_view account) const {
     std::set<std::string> names;
     for (const auto* up = own(account); up != nullptr; up = parent(*up))
         if (const auto* record = this->account(up->account()))
@@ -96,19 +96,21 @@ Names Book::coordinators_of(std::string_view account) const {
 }
 
 using Edit = v1::AccountsEdit;
-void Book::create(const v1::Account& record) { *add(edits, Edit::CREATE).mutable_account() = record; }
-void Book::create(const v1::AccountUser& record) { *add(edits, Edit::CREATE).mutable_user() = record; }
-void Book::create(const v1::Association& record) { *add(edits, Edit::CREATE).mutable_association() = record; }
-void Book::create(const v1::Qos& record) { *add(edits, Edit::CREATE).mutable_qos() = record; }
-void Book::update(const v1::Account& record) { *add(edits, Edit::UPDATE).mutable_account() = record; }
-void Book::update(const v1::AccountUser& record) { *add(edits, Edit::UPDATE).mutable_user() = record; }
-void Book::update(const v1::Association& record) { *add(edits, Edit::UPDATE).mutable_association() = record; }
-void Book::update(const v1::Qos& record) { *add(edits, Edit::UPDATE).mutable_qos() = record; }
-void Book::remove(const v1::Account& record) { *add(edits, Edit::REMOVE).mutable_account() = record; }
-void Book::remove(const v1::AccountUser& record) { *add(edits, Edit::REMOVE).mutable_user() = record; }
-void Book::remove(const v1::Association& record) { *add(edits, Edit::REMOVE).mutable_association() = record; }
-void Book::remove(const v1::Qos& record) { *add(edits, Edit::REMOVE).mutable_qos() = record; }
-void Book::reset_usage(const v1::Association& record) { *add(edits, Edit::RESET_USAGE).mutable_association() = record; }
+void AccountsDraft::create(const v1::Account& record) { *add(edits, Edit::CREATE).mutable_account() = record; }
+void AccountsDraft::create(const v1::AccountUser& record) { *add(edits, Edit::CREATE).mutable_user() = record; }
+void AccountsDraft::create(const v1::Association& record) { *add(edits, Edit::CREATE).mutable_association() = record; }
+void AccountsDraft::create(const v1::Qos& record) { *add(edits, Edit::CREATE).mutable_qos() = record; }
+void AccountsDraft::update(const v1::Account& record) { *add(edits, Edit::UPDATE).mutable_account() = record; }
+void AccountsDraft::update(const v1::AccountUser& record) { *add(edits, Edit::UPDATE).mutable_user() = record; }
+void AccountsDraft::update(const v1::Association& record) { *add(edits, Edit::UPDATE).mutable_association() = record; }
+void AccountsDraft::update(const v1::Qos& record) { *add(edits, Edit::UPDATE).mutable_qos() = record; }
+void AccountsDraft::remove(const v1::Account& record) { *add(edits, Edit::REMOVE).mutable_account() = record; }
+void AccountsDraft::remove(const v1::AccountUser& record) { *add(edits, Edit::REMOVE).mutable_user() = record; }
+void AccountsDraft::remove(const v1::Association& record) { *add(edits, Edit::REMOVE).mutable_association() = record; }
+void AccountsDraft::remove(const v1::Qos& record) { *add(edits, Edit::REMOVE).mutable_qos() = record; }
+void AccountsDraft::reset_usage(const v1::Association& record) {
+    *add(edits, Edit::RESET_USAGE).mutable_association() = record;
+}
 
 TresList tres_of(const google::protobuf::RepeatedPtrField<v1::TresCount>& wire) {
     TresList list;

@@ -16,7 +16,7 @@
 
 namespace spur::planning {
 
-class PriorityBook {
+class PriorityReport {
 public:
     struct Line {
         Text partition;

@@ -12,7 +12,7 @@ namespace spur::cli::sacctmgr {
 
 using Names = std::vector<std::string>;
 
-struct Book {
+struct AccountsDraft {
     v1::ListAccountsReply all;
     std::vector<v1::AccountsEdit> edits;
 

@@ -1,41 +1,41 @@
 // Storing and handing out what the plugin said, under a lock.
-#include "daemons/common/planning/priority_book.hpp"
+#include "daemons/common/planning/priority_report.hpp"
 
 namespace spur::planning {
 
-void PriorityBook::clear() {
+void PriorityReport::clear() {
     const std::lock_guard lock{mutex_};
     lines_.clear();
 }
 
-void PriorityBook::put(JobId job, std::vector<Line> lines) {
+void PriorityReport::put(JobId job, std::vector<Line> lines) {
     const std::lock_guard lock{mutex_};
     lines_.insert_or_assign(job, std::move(lines));
 }
 
-void PriorityBook::put(Shares shares) {
+void PriorityReport::put(Shares shares) {
     auto made = std::make_shared<const Shares>(std::move(shares));
     const std::lock_guard lock{mutex_};
     shares_ = std::move(made);
 }
 
-void PriorityBook::put_weights(std::vector<double> weights) {
+void PriorityReport::put_weights(std::vector<double> weights) {
     const std::lock_guard lock{mutex_};
     weights_ = std::move(weights);
 }
 
-std::vector<PriorityBook::Line> PriorityBook::find(JobId job) const {
+std::vector<PriorityReport::Line> PriorityReport::find(JobId job) const {
     const std::lock_guard lock{mutex_};
     const auto found = lines_.find(job);
     return found == lines_.end() ? std::vector<Line>{} : found->second;
 }
 
-std::shared_ptr<const PriorityBook::Shares> PriorityBook::shares() const {
+std::shared_ptr<const PriorityReport::Shares> PriorityReport::shares() const {
     const std::lock_guard lock{mutex_};
     return shares_;
 }
 
-std::vector<double> PriorityBook::weights() const {
+std::vector<double> PriorityReport::weights() const {
     const std::lock_guard lock{mutex_};
     return weights_;
 }

@@ -4,6 +4,7 @@
 #include "cli/scontrol/control.hpp"
 #include "cli/scontrol/update.hpp"
 #include "cli/submit/allocation.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 #include "core/text/timefmt.hpp"
 
@@ -154,7 +155,7 @@ int act_on_jobs(Control& control, v1::UpdateJobsRequest::Action action, Words wo
         }
         const auto refs = parse_job_refs(word);
         if (!refs) {
-            control.complain("Invalid job id specified for job {}", word);
+            control.complain("{} for job {}", refusal::invalid_job_id.sentence, word);
             continue;
         }
         for (const auto& ref : *refs) request.add_ids(ref.str());
@@ -215,7 +216,7 @@ namespace {
 
 int write_batch_script(Control& control, Words words) {
     const auto ref = JobRef::parse(words[0]);
-    if (!ref) return control.complain("job script retrieval failed: Invalid job id specified");
+    if (!ref) return control.complain("job script retrieval failed: {}", refusal::invalid_job_id.sentence);
     auto* session = control.open("job script retrieval failed");
     if (session == nullptr) return 1;
     v1::ListJobsRequest list;  // a task of an array is found by its own id

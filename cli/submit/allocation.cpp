@@ -3,6 +3,7 @@
 
 #include "cli/common/job_text.hpp"
 #include "cli/submit/common.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 
 #include <signal.h>
@@ -97,16 +98,15 @@ Answer<v1::AwaitAllocationReply> await(Session& session, std::uint32_t job, std:
 
 // Why waiting may take long, where that is known from the start.
 std::string_view standing_note(const v1::Job& job) {
-    if (job.reason() == "JobHeldUser" || job.reason() == "JobHeldAdmin")
-        return "Job is in held state, pending scheduler release";
-    if (job.reason().starts_with("Partition")) return "Requested partition configuration not available now";
+    if (job.reason() == "JobHeldUser" || job.reason() == "JobHeldAdmin") return refusal::job_held.sentence;
+    if (job.reason().starts_with("Partition")) return refusal::partition_config.sentence;
     return {};
 }
 
 // A job that ended before it was ours.
 int report_end(const Console& console, const AllocationRequest& request, const v1::Job& job) {
     if (job_state(job).state == JobState::cancelled) console.info("Job has been cancelled");
-    console.error("{}: Job/step already completing or completed", request.failure_prefix);
+    console.error("{}: {}", request.failure_prefix, refusal::already_done.sentence);
     return error_exit_code(1);
 }
 
@@ -144,7 +144,7 @@ std::expected<v1::Job, int> allocate(Session& session, const Console& console, c
         const auto waited = std::chrono::steady_clock::now() - started;
         if (request.immediate_s && waited >= std::chrono::seconds(*request.immediate_s)) {
             release(session, job, 0);
-            console.error("Unable to allocate resources: Immediate execution impossible, insufficient priority");
+            console.error("Unable to allocate resources: {}", refusal::not_top_priority.sentence);
             if (request.tool == salloc) console.info("Job allocation {} has been revoked.", job);
             return std::unexpected(immediate_exit_code(1));
         }

@@ -363,9 +363,8 @@ std::optional<StepResult> decode_result(std::string_view bytes) {
 }
 
 std::string step_name(std::uint32_t step) {
-    if (step == batch_step) return "batch";
-    if (step == extern_step) return "extern";
-    if (step == interactive_step) return "interactive";
+    for (const auto& [number, name] : named_steps)
+        if (number == step) return name;
     return std::to_string(step);
 }
 std::string socket_name(std::uint32_t step) { return step_name(step) + ".sock"; }

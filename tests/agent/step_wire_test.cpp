@@ -18,7 +18,7 @@ LaunchSpec full_spec() {
     LaunchSpec spec;
     spec.job = 12;
     spec.attempt = 3;
-    spec.step = batch_step;
+    spec.step = step_batch;
     spec.node = "n1";
     spec.directory = "/var/spool/spurd/jobs/job00012.3";
     spec.label = "12.batch";

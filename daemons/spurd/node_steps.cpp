@@ -154,24 +154,24 @@ void NodeJobs::take_frame(const JobKey& key, std::uint32_t id, const step::Frame
             step.daemon = open_process(step.link->sender());
             break;
         case step::FrameType::started:
-            if (const auto started = step::decode_started(frame.payload)) step_started(*job, step, *started);
+            if (const auto started = step::decode<step::Started>(frame.payload)) step_started(*job, step, *started);
             break;
         case step::FrameType::output:
-            if (const auto chunk = step::decode_chunk(frame.payload); chunk && step.client) {
+            if (const auto chunk = step::decode<step::Chunk>(frame.payload); chunk && step.client) {
                 step.client->output(*chunk);
                 if (step.client->is_congested()) step.link->pause(true);
             }
             break;
         case step::FrameType::input_taken:
-            if (const auto bytes = step::decode_count(frame.payload); bytes && step.client)
+            if (const auto bytes = step::decode<step::Count>(frame.payload); bytes && step.client)
                 step.client->input_taken(bytes->number);
             break;
         case step::FrameType::task_exit:
-            if (const auto exited = step::decode_task_exit(frame.payload); exited && step.client)
+            if (const auto exited = step::decode<step::TaskExit>(frame.payload); exited && step.client)
                 step.client->task_exited(*exited);
             break;
         case step::FrameType::resumed:
-            if (const auto inputs = step::decode_count(frame.payload); inputs && step.client)
+            if (const auto inputs = step::decode<step::Count>(frame.payload); inputs && step.client)
                 step.client->resumed(inputs->number);
             break;
         case step::FrameType::aborted:

@@ -7,6 +7,7 @@
 #include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 #include "core/text/timefmt.hpp"
+#include "daemons/common/environment/environment.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -39,14 +40,13 @@ void write_resize_scripts(Control& control, const v1::UpdateJobsRequest& request
     const auto reply = control.call<v1::ListJobsReply>("ListJobs", list, "slurm_load_jobs");
     if (!reply || reply->jobs().empty()) return;
     const auto& job = reply->jobs(0);
-    std::vector<std::uint32_t> cpus;
-    for (const auto& share : job.shares()) cpus.push_back(share.cpus());
+    const auto cpus = environment::cpus_per_node(environment::Allocation{job});
     const std::pair<const char*, std::string> values[] = {
         {"SLURM_NODELIST", fmt::format("\"{}\"", job.node_list())},
         {"SLURM_JOB_NODELIST", fmt::format("\"{}\"", job.node_list())},
         {"SLURM_NNODES", fmt::format("{}", job.node_count())},
         {"SLURM_JOB_NUM_NODES", fmt::format("{}", job.node_count())},
-        {"SLURM_JOB_CPUS_PER_NODE", fmt::format("\"{}\"", submit::compress_counts(cpus))},
+        {"SLURM_JOB_CPUS_PER_NODE", fmt::format("\"{}\"", environment::compress_counts(cpus))},
     };
     std::string sh, csh;
     for (const auto& [name, value] : values) {

@@ -1,6 +1,7 @@
 // Users and groups by name and number.
 #include "cli/common/users.hpp"
 
+#include "core/base/ids.hpp"
 #include "core/text/lexical.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +42,7 @@ std::string name_of_group(std::uint32_t gid) {
 std::optional<std::uint32_t> find_user(const std::string& name_or_number) {
     if (const auto* entry = ::getpwnam(name_or_number.c_str())) return entry->pw_uid;
     const auto number = find_unsigned(name_or_number);
-    if (number && *number < 0xffffffff && ::getpwuid(static_cast<uid_t>(*number)))
+    if (number && *number < nobody && ::getpwuid(static_cast<uid_t>(*number)))
         return static_cast<std::uint32_t>(*number);
     return std::nullopt;
 }
@@ -49,7 +50,7 @@ std::optional<std::uint32_t> find_user(const std::string& name_or_number) {
 std::optional<std::uint32_t> find_group(const std::string& name_or_number) {
     if (const auto* entry = ::getgrnam(name_or_number.c_str())) return entry->gr_gid;
     const auto number = find_unsigned(name_or_number);
-    if (number && *number < 0xffffffff && ::getgrgid(static_cast<gid_t>(*number)))
+    if (number && *number < nobody && ::getgrgid(static_cast<gid_t>(*number)))
         return static_cast<std::uint32_t>(*number);
     return std::nullopt;
 }

@@ -2,6 +2,7 @@
 #include "cli/sacctmgr/manager.hpp"
 
 #include "cli/common/output.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 
 #include <poll.h>
@@ -82,8 +83,7 @@ int Manager::commit(std::string_view what, std::string_view problem) {
         return complain(fmt::format(" {}: {}\n", problem, reply.error().text));
     }
     if (reply->error().empty()) return 0;
-    const auto denied = reply->error().starts_with("Access/permission denied");
-    if (denied && !problem.starts_with("Problem adding"))
+    if (reply->slurm_error() == refusal::denied.number && !problem.starts_with("Problem adding"))
         console_.error("Your user doesn't have privilege to perform this action");
     return complain(fmt::format(" {}: {}\n", problem, reply->error()));
 }

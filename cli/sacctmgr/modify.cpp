@@ -1,6 +1,7 @@
 // sacctmgr modify: what is set on accounts, users, QOS and the cluster.
 #include "cli/sacctmgr/manager.hpp"
 
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 
 #include <fmt/format.h>
@@ -352,7 +353,7 @@ int delete_account(Manager& manager, Words words) {
     }
     if (!standard.empty())
         return manager.complain(
-            " Error with request: You can not remove the default account of a user\n" + standard +
+            fmt::format(" Error with request: {}\n{}", refusal::default_account.sentence, standard) +
             " Please either remove the accounts listed above from list and resubmit,\n"
             " or change these users' default accounts to remove the account(s).\n Changes Discarded\n");
     for (auto entry = gone.rbegin(); entry != gone.rend(); ++entry)  // children come after their parents

@@ -150,7 +150,7 @@ Taken<std::optional<std::uint32_t>> count_of(const Spec& spec, std::string_view 
 Taken<std::optional<std::uint32_t>> wall_of(const Spec& spec, std::string_view label) {
     if (spec.value == "-1") return std::nullopt;
     const auto minutes = parse_limit_min(spec.value);
-    if (!minutes || *minutes == unlimited_min)
+    if (!minutes || *minutes == unlimited)
         return std::unexpected(Refused{fmt::format(" Bad {} time format: {}", label, spec.text)});
     return *minutes;
 }

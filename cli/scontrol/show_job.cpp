@@ -3,6 +3,7 @@
 #include "cli/common/users.hpp"
 #include "cli/scontrol/show.hpp"
 #include "core/model/array_spec.hpp"
+#include "core/slurm/mail_type.hpp"
 #include "core/slurm/signal.hpp"
 #include "core/text/hostlist.hpp"
 #include "core/text/lexical.hpp"
@@ -17,26 +18,9 @@ namespace {
 
 std::string star_or(bool present, std::uint32_t value) { return present ? fmt::format("{}", value) : "*"; }
 
-std::string mail_types(std::uint32_t bits) {
-    struct Type {
-        std::uint32_t bit;
-        const char* name;
-    };
-    static constexpr Type types[] = {
-        {1U << 10, "INVALID_DEPEND"},
-        {1U << 9, "ARRAY_TASKS"},
-        {1U << 0, "BEGIN"},
-        {1U << 1, "END"},
-        {1U << 2, "FAIL"},
-        {1U << 3, "REQUEUE"},
-        {1U << 8, "STAGE_OUT"},
-        {1U << 7, "TIME_LIMIT_50"},
-        {1U << 6, "TIME_LIMIT_80"},
-        {1U << 5, "TIME_LIMIT_90"},
-        {1U << 4, "TIME_LIMIT"},
-    };
+std::string mail_text(std::uint32_t bits) {
     std::string text;
-    for (const auto& type : types)
+    for (const auto& type : mail_types)
         if (bits & type.bit) text += (text.empty() ? "" : ",") + std::string(type.name);
     return text.empty() ? "NONE" : text;
 }
@@ -221,7 +205,7 @@ private:
         tres("TresPerTask", spec_.gres_per_task());
         if (spec_.mail_type() != 0)
             record_.line("MailUser={} MailType={}", shown(spec_.mail_user(), user_name(job_).c_str()),
-                         mail_types(spec_.mail_type()));
+                         mail_text(spec_.mail_type()));
         if (spec_.has_tasks_per_gpu()) record_.line("NtasksPerTRES={}", spec_.tasks_per_gpu());
     }
 
@@ -238,7 +222,7 @@ std::string job_text(const v1::Job& job, const Style& style) { return JobRecord(
 std::string step_text(const v1::Job& job, const v1::Step& step, const Style& style) {
     Record record;
     const bool named = step.step_id() >= step_interactive;
-    const auto limit = step.time_limit_min() == 0 ? unlimited_min : step.time_limit_min();
+    const auto limit = step.time_limit_min() == 0 ? unlimited : step.time_limit_min();
     std::string network = "(null)";
     record.line("StepId={}.{} UserId={} StartTime={} TimeLimit={}", job_id_text(job, 0), print_step_id(step.step_id()),
                 step.uid(), time_text(step.start_time(), style.now, "Unknown"), print_long_limit(limit));

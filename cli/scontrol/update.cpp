@@ -4,6 +4,7 @@
 #include "cli/submit/setters.hpp"
 #include "core/model/array_spec.hpp"
 #include "core/model/reservation.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 #include "core/text/timefmt.hpp"
 
@@ -263,7 +264,7 @@ Result<Update> job_update(const Request& request) {
         return update;
     }
     auto refs = parse_job_refs(request.name);
-    if (!refs || refs->empty()) return fail(ErrorCode::invalid, "Invalid job id specified for job {}", request.name);
+    if (!refs || refs->empty()) return fail(refusal::invalid_job_id.with(" for job {}", request.name));
     for (const auto& ref : *refs) update.request.add_ids(ref.str());
     return update;
 }

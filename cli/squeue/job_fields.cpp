@@ -36,7 +36,7 @@ Value nodes_or_reason(const JobRow& row) {
 
 std::string time_left(const JobRow& row) {
     const auto limit = row.job->time_limit_min();
-    if (limit == unlimited_min || limit == unset_min) return print_limit(limit);
+    if (limit == unlimited || limit == unset_min) return print_limit(limit);
     return print_duration(std::int64_t{limit} * 60 - run_time_s(*row.job, row.listing->now));
 }
 

@@ -31,7 +31,7 @@ std::string user(const StepRow& row) {
 }
 
 std::string limit(const StepRow& row) {
-    return print_limit(row.step->time_limit_min() == 0 ? unlimited_min : row.step->time_limit_min());
+    return print_limit(row.step->time_limit_min() == 0 ? unlimited : row.step->time_limit_min());
 }
 
 Value gres(const StepRow& row) {

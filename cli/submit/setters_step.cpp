@@ -2,6 +2,7 @@
 #include "cli/submit/setters.hpp"
 
 #include "core/model/distribution.hpp"
+#include "core/slurm/rlimits.hpp"
 #include "core/slurm/signal.hpp"
 #include "core/text/lexical.hpp"
 
@@ -105,8 +106,8 @@ Set profile(SubmitOptions& options, const char* value) {
 Set propagate(SubmitOptions& options, const char* value) {
     const std::string_view list = value && *value ? value : "ALL";
     for (const auto word : split(list, ','))
-        if (!is_one_of(word, {"ALL", "NONE", "AS", "CORE", "CPU", "DATA", "FSIZE", "MEMLOCK", "NOFILE", "NPROC", "RSS",
-                              "STACK"}))
+        if (!is_one_of(word, {"ALL", "NONE"}) &&
+            std::ranges::none_of(process_limits, [&](const auto& limit) { return equal_nocase(limit.name, word); }))
             return fail(stop_with_1, "Bad rlimit name: {}\n--propagate={} is not valid.", word, list);
     options.propagate = list;
     return {};

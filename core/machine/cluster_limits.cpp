@@ -175,7 +175,7 @@ Result<void> ClusterOps::check_submit_limits(const JobSpec& spec, const Request&
     if (reason == Reason::none && denies)
         reason = judge_alone(own->place, requested_tres(c, spec, request), spec.time_limit_min.value_or(unlimited));
     if (reason == Reason::none) return {};
-    return fail(ErrorCode::limit, "{}\n{}", to_string(reason), refusal::policy);
+    return fail(refusal::policy.below(to_string(reason)));
 }
 
 void ClusterOps::count_all(const Job& job, int jobs, std::int64_t submitted, const TresList& tres) {

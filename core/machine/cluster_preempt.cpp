@@ -5,6 +5,8 @@
 
 #include "core/machine/cluster_ops.hpp"
 
+#include "core/slurm/refusal.hpp"
+
 namespace spur {
 
 namespace {
@@ -35,7 +37,7 @@ PreemptMode Cluster::preempt_mode_of(const Job& job) const {
 
 Result<void> ClusterOps::on(const PreemptJob& cmd) {
     SPUR_TRY(Job * job, job_at(cmd.job, cmd.attempt));
-    if (!job->is_running()) return fail(ErrorCode::conflict, "{}", refusal::not_running);
+    if (!job->is_running()) return fail(refusal::not_running);
     const bool ends = cmd.mode != PreemptMode::suspend && cmd.mode != PreemptMode::gang;
     const auto grace = ends ? grace_of(c, *job) : 0;
     if (grace != 0 && job->preempt_time != 0)

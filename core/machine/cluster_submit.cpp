@@ -4,6 +4,7 @@
 #include "core/machine/cluster_ops.hpp"
 #include "core/machine/request_limits.hpp"
 #include "core/machine/validate.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/store/fields.hpp"
 
 namespace spur {
@@ -38,21 +39,21 @@ void share_texts(JobSpec& spec, const JobSpec& model) {
 Result<Job> ClusterOps::make_job(JobSpec spec, const Actor& actor) const {
     if (spec.partitions.empty()) {
         const auto* standard = c.default_partition();
-        if (!standard) return fail(ErrorCode::invalid, "{}", refusal::no_default_partition);
+        if (!standard) return fail(refusal::no_default_partition);
         spec.partitions = {standard->name};
     }
     for (const auto& name : spec.partitions)
-        if (!c.find_partition(name)) return fail(ErrorCode::invalid, "{}", refusal::invalid_partition);
+        if (!c.find_partition(name)) return fail(refusal::invalid_partition);
     SPUR_CHECK(parse_licenses(spec.licenses));
     Job job;
     if (!spec.dependency.empty()) {
         auto list = DependencyList::parse(spec.dependency);
-        if (!list) return fail(ErrorCode::invalid, "{}", refusal::dependency_problem);
+        if (!list) return fail(refusal::dependency_problem);
         job.dependencies = *std::move(list);
     }
     if (!spec.array.empty()) {
         auto array = ArraySpec::parse_accepted(spec.array, c.policies_.max_array_size);
-        if (!array) return fail(ErrorCode::invalid, "{}", refusal::invalid_array);
+        if (!array) return fail(refusal::invalid_array);
         job.array_pending = std::make_shared<TaskSet>(std::move(array->tasks));
         job.array_limit = array->max_running;
     }
@@ -123,15 +124,14 @@ Result<void> ClusterOps::check_stored(const std::vector<Job>& jobs, const Actor&
         for (const auto* blob : {&job.spec->script, &job.spec->environment})
             if (c.blobs_.has(*blob, uid)) total -= blob->size();
     if (total <= most) return {};
-    return fail(
-        ErrorCode::limit,
-        "{}\nThe scripts, environments and long texts of your jobs would take {} MiB, at most {} are kept for one "
+    return fail(refusal::policy.with(
+        "\nThe scripts, environments and long texts of your jobs would take {} MiB, at most {} are kept for one "
         "user (max_stored_per_user); wait until some of your jobs have ended, or send less with each",
-        refusal::policy, (total >> 20) + 1, c.policies_.max_stored_per_user_mib);
+        (total >> 20) + 1, c.policies_.max_stored_per_user_mib));
 }
 
 Result<void> ClusterOps::on(const SubmitJob& cmd) {
-    if (cmd.components.empty()) return fail(ErrorCode::invalid, "{}", refusal::no_record);
+    if (cmd.components.empty()) return fail(refusal::no_record);
     if (!cmd.request_id.empty())
         if (const auto place = c.requests_.find(cmd.request_id); place != c.requests_.end()) {
             events.push_back(JobQueued{place->second.first, true});
@@ -146,8 +146,8 @@ Result<void> ClusterOps::on(const SubmitJob& cmd) {
     }
     const bool heterogeneous = jobs.size() > 1;
     if (heterogeneous && std::ranges::any_of(jobs, [](const Job& job) { return job.array_pending != nullptr; }))
-        return fail(ErrorCode::invalid, "{}", refusal::invalid_array);
-    if (index().task_total + tasks > c.policies_.max_job_count) return fail(ErrorCode::limit, "{}", refusal::no_record);
+        return fail(refusal::invalid_array);
+    if (index().task_total + tasks > c.policies_.max_job_count) return fail(refusal::no_record.as(ErrorCode::limit));
     SPUR_CHECK(check_stored(jobs, cmd.actor));
 
     for (std::uint32_t i = 0; i < jobs.size(); ++i) jobs[i].id = JobId{new_job_id()};

@@ -4,6 +4,7 @@
 #include "core/machine/cluster_ops.hpp"
 #include "core/machine/request_limits.hpp"
 #include "core/machine/validate.hpp"
+#include "core/slurm/refusal.hpp"
 
 namespace spur {
 
@@ -107,15 +108,13 @@ JobSpec changed_spec(const JobSpec& old, const JobChanges& changes) {
 
 Result<void> check_readable(const Cluster& cluster, const JobSpec& spec) {
     for (const auto& name : spec.partitions)
-        if (!cluster.find_partition(name)) return fail(ErrorCode::invalid, "{}", refusal::invalid_partition);
-    if (spec.partitions.empty()) return fail(ErrorCode::invalid, "{}", refusal::invalid_partition);
+        if (!cluster.find_partition(name)) return fail(refusal::invalid_partition);
+    if (spec.partitions.empty()) return fail(refusal::invalid_partition);
     SPUR_CHECK(parse_licenses(spec.licenses));
-    if (!spec.dependency.empty() && !DependencyList::parse(spec.dependency))
-        return fail(ErrorCode::invalid, "{}", refusal::dependency_problem);
-    if (spec.min_nodes && spec.max_nodes && *spec.min_nodes > *spec.max_nodes)
-        return fail(ErrorCode::invalid, "{}", refusal::node_count);
+    if (!spec.dependency.empty() && !DependencyList::parse(spec.dependency)) return fail(refusal::dependency_problem);
+    if (spec.min_nodes && spec.max_nodes && *spec.min_nodes > *spec.max_nodes) return fail(refusal::node_count);
     if (spec.time_min_min && spec.time_limit_min && *spec.time_min_min > *spec.time_limit_min)
-        return fail(ErrorCode::invalid, "{}", refusal::invalid_time_min);
+        return fail(refusal::invalid_time_min);
     return {};
 }
 
@@ -124,7 +123,7 @@ Result<void> check_readable(const Cluster& cluster, const JobSpec& spec) {
 Result<void> ClusterOps::check_rights(const Job& job, const UpdateJob& cmd) const {
     const auto& changes = cmd.changes;
     if (cmd.actor.is_operator()) return {};
-    const auto denied = [] { return fail(ErrorCode::denied, "{}", refusal::denied); };
+    const auto denied = [] { return fail(refusal::denied); };
     if (changes.admin_comment || changes.system_comment) return denied();
     if (changes.priority && *changes.priority > job.priority) return denied();
     if (changes.nice && *changes.nice < job.spec->nice.value_or(0)) return denied();
@@ -159,19 +158,15 @@ Result<void> ClusterOps::check_new_place(const Job& job, const JobSpec& changed)
 Result<void> ClusterOps::check_update(const Job& job, const UpdateJob& cmd) {
     const auto& changes = cmd.changes;
     SPUR_CHECK(check_rights(job, cmd));
-    if (job.is_finished() && touches_more_than_notes(changes))
-        return fail(ErrorCode::conflict, "{}", refusal::finished);
+    if (job.is_finished() && touches_more_than_notes(changes)) return fail(refusal::finished);
     if (job.state != JobState::pending && touches_request(changes) &&
         !(changed_spec(*job.spec, request_part(changes)) == *job.spec))
-        return fail(ErrorCode::conflict, "{}", refusal::not_pending);
-    if (changes.priority && *changes.priority && job.hold != Hold::none)
-        return fail(ErrorCode::conflict, "Job is in held state, pending scheduler release");
-    if (changes.time_limit_min && *changes.time_limit_min == 0)
-        return fail(ErrorCode::invalid, "{}", refusal::invalid_time_limit);
-    if (changes.end_time && !job.is_running()) return fail(ErrorCode::conflict, "{}", refusal::not_running);
-    if (changes.end_time && *changes.end_time < at) return fail(ErrorCode::invalid, "{}", refusal::invalid_time);
-    if (changes.array_limit && !c.find_array(job.array_job))
-        return fail(ErrorCode::invalid, "{}", refusal::invalid_array);
+        return fail(refusal::not_pending);
+    if (changes.priority && *changes.priority && job.hold != Hold::none) return fail(refusal::job_held);
+    if (changes.time_limit_min && *changes.time_limit_min == 0) return fail(refusal::invalid_time_limit);
+    if (changes.end_time && !job.is_running()) return fail(refusal::not_running);
+    if (changes.end_time && *changes.end_time < at) return fail(refusal::invalid_time);
+    if (changes.array_limit && !c.find_array(job.array_job)) return fail(refusal::invalid_array);
     if (changes.keep_nodes) SPUR_CHECK(check_shrink(job, *changes.keep_nodes));
     if (changes.dependency) SPUR_CHECK(check_no_circle(job, *changes.dependency));
     SPUR_TRY(const auto request, changed_request(job, cmd));
@@ -187,32 +182,31 @@ Result<void> ClusterOps::check_growth(const JobSpec& changed, const JobSpec& old
     const auto now = text_bytes(changed), before = text_bytes(old);
     if (most == 0 || now <= std::max(before, request_limit::free_text_bytes)) return {};
     if (c.stored_bytes(old.uid) + (now - before) <= most) return {};
-    return fail(ErrorCode::limit, "{}", refusal::policy);
+    return fail(refusal::policy);
 }
 
 Result<void> ClusterOps::check_shrink(const Job& job, const std::vector<NodeId>& keep) const {
-    if (!job.is_running() || job.is_completing()) return fail(ErrorCode::conflict, "{}", refusal::not_running);
-    if (keep.empty() || job.cores_released) return fail(ErrorCode::invalid, "{}", refusal::node_count);
+    if (!job.is_running() || job.is_completing()) return fail(refusal::not_running);
+    if (keep.empty() || job.cores_released) return fail(refusal::node_count);
     for (const auto id : keep)
         if (std::ranges::none_of(job.allocation->shares, [&](const NodeShare& share) { return share.node == id; }))
-            return fail(ErrorCode::invalid, "{}", refusal::invalid_node);
+            return fail(refusal::invalid_node);
     const auto first = job.allocation->shares.front().node;
     if (job.spec->kind == JobKind::batch && std::ranges::find(keep, first) == keep.end())
-        return fail(ErrorCode::invalid, "{}", refusal::invalid_node);  // the batch script lives there
+        return fail(refusal::invalid_node);  // the batch script lives there
     return {};
 }
 
 Result<void> ClusterOps::check_no_circle(const Job& job, const Text& dependency) const {
     const auto list = DependencyList::parse(dependency);
-    if (!list) return fail(ErrorCode::invalid, "{}", refusal::dependency_problem);
+    if (!list) return fail(refusal::dependency_problem);
     std::set<JobId> seen;
     std::vector<JobId> todo;
     for (const auto& entry : list->entries) todo.push_back(JobId{entry.job});
     while (!todo.empty()) {
         const auto id = todo.back();
         todo.pop_back();
-        if (id == job.id || (job.array_job && id == job.array_job))
-            return fail(ErrorCode::invalid, "{}", refusal::circular_dependency);
+        if (id == job.id || (job.array_job && id == job.array_job)) return fail(refusal::circular_dependency);
         const Job* next = seen.insert(id).second ? c.find_job(id) : nullptr;
         if (!next || !next->is_pending()) continue;
         for (const auto& entry : next->dependencies.entries) todo.push_back(JobId{entry.job});

@@ -23,7 +23,7 @@ namespace spur {
 
 // Who asks. The uid comes from the verified credential; `level` from configuration and accounting.
 struct Actor {
-    Uid uid{unlimited};  // nobody
+    Uid uid{nobody};
     AdminLevel level{AdminLevel::none};
     Text name;  // coordinators of accounts are known by name
     bool operator==(const Actor&) const = default;

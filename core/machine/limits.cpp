@@ -326,14 +326,14 @@ Reason judge_alone(const LimitPlace& place, const TresList& wanted, std::uint32_
 
 Reason judge_spent(const LimitPlace& place) {
     static const TresList no_wish;
-    const LimitRequest nobody{no_wish, 0};
+    const LimitRequest no_request{no_wish, 0};
     const auto none_left = [](std::string_view) { return std::uint64_t{0}; };
     auto found = each_quality(place, [&](const LimitPlace::Quality& quality) {
-        return judge_minutes(minutes_of(*quality.qos), nobody, false, none_left);
+        return judge_minutes(minutes_of(*quality.qos), no_request, false, none_left);
     });
     for (const auto& group : place.chain)
         if (found.reason == Reason::none)
-            found = judge_minutes(minutes_of(*group.association), nobody, false, none_left);
+            found = judge_minutes(minutes_of(*group.association), no_request, false, none_left);
     return found.reason;
 }
 

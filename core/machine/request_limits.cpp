@@ -115,14 +115,12 @@ constexpr std::array step_numbers{
 
 Result<void> check_bytes(std::string_view what, std::size_t bytes, std::size_t most) {
     if (bytes <= most) return {};
-    return fail(ErrorCode::invalid, "{}: {} has {} bytes, at most {} are taken", refusal::path_too_long, what, bytes,
-                most);
+    return fail(refusal::path_too_long.with(": {} has {} bytes, at most {} are taken", what, bytes, most));
 }
 
 Result<void> check_items(std::string_view what, std::size_t items, std::size_t most) {
     if (items <= most) return {};
-    return fail(ErrorCode::invalid, "{}: {} has {} entries, at most {} are taken", refusal::path_too_long, what, items,
-                most);
+    return fail(refusal::path_too_long.with(": {} has {} entries, at most {} are taken", what, items, most));
 }
 
 template <class Spec>

@@ -39,13 +39,13 @@ public:
 
     Result<CreateStep> make() {
         const auto asked = Distribution::parse(spec_.distribution);
-        if (!asked) return fail(ErrorCode::invalid, "{}", refusal::bad_distribution);
+        if (!asked) return fail(refusal::bad_distribution);
         asked_ = *asked;
         SPUR_CHECK(choose_size());
         // What would be possible with the whole allocation decides between "busy now" and "never".
         if (auto now = try_with(!spec_.overlap)) return now;
         SPUR_CHECK(try_with(false));
-        return fail(ErrorCode::conflict, "{}", refusal::nodes_busy);
+        return fail(refusal::nodes_busy);
     }
 
 private:
@@ -55,8 +55,7 @@ private:
         cpus_per_task_ = std::max(1U, spec_.cpus_per_task.value_or(1));
         min_nodes_ = spec_.min_nodes.value_or(spec_.node_list.empty() ? (spec_.tasks ? 1 : open) : 1);
         max_nodes_ = spec_.max_nodes.value_or(spec_.min_nodes.value_or(open));
-        if (min_nodes_ == 0 || min_nodes_ > open || max_nodes_ < min_nodes_)
-            return fail(ErrorCode::invalid, "{}", refusal::node_count);
+        if (min_nodes_ == 0 || min_nodes_ > open || max_nodes_ < min_nodes_) return fail(refusal::node_count);
         const auto per_node = spec_.tasks_per_node.value_or(0);
         std::uint64_t wanted = spec_.min_nodes ? min_nodes_ : std::max(demand.tasks, min_nodes_);
         if (spec_.tasks)
@@ -64,8 +63,7 @@ private:
         else if (per_node)
             wanted = std::uint64_t{per_node} * min_nodes_;
         // No layout is longer than this, whoever asks for it: it is made on the thread that everybody waits for.
-        if (wanted == 0 || wanted > std::uint64_t{open} * most_per_node())
-            return fail(ErrorCode::invalid, "{}", refusal::bad_task_count);
+        if (wanted == 0 || wanted > std::uint64_t{open} * most_per_node()) return fail(refusal::bad_task_count);
         tasks_ = static_cast<std::uint32_t>(wanted);
         if (tasks_ < min_nodes_) min_nodes_ = tasks_;
         if (spec_.tasks && !spec_.min_nodes && !spec_.max_nodes) min_nodes_ = std::min(tasks_, open);
@@ -97,7 +95,7 @@ private:
             if (beside_others) take_away_others(candidate);
             found.push_back(std::move(candidate));
         }
-        if (named < wanted.size()) return fail(ErrorCode::invalid, "{}", refusal::invalid_node);
+        if (named < wanted.size()) return fail(refusal::invalid_node);
         return found;
     }
 
@@ -129,7 +127,7 @@ private:
     Result<CreateStep> try_with(bool beside_others) {
         SPUR_TRY(auto nodes, candidates(beside_others));
         std::erase_if(nodes, [&](const Candidate& node) { return capacity(node) == 0; });
-        if (nodes.size() < min_nodes_) return fail(ErrorCode::invalid, "{}", refusal::too_many_cpus);
+        if (nodes.size() < min_nodes_) return fail(refusal::too_many_cpus);
         SPUR_TRY(const auto counts, spread(nodes));
         CreateStep step;
         step.job = job_.id;
@@ -186,7 +184,7 @@ private:
         const auto most_nodes = std::min<std::size_t>(max_nodes_, nodes.size());
         while (used < min_nodes_ || (room < tasks_ && used < most_nodes))
             room += rooms.emplace_back(capacity(nodes[used++]));
-        if (room < tasks_) return fail(ErrorCode::invalid, "{}", refusal::too_many_cpus);
+        if (room < tasks_) return fail(refusal::too_many_cpus);
         std::vector<std::uint32_t> counts(used, 1);
         std::uint32_t left = tasks_ - static_cast<std::uint32_t>(used);
         const auto style = distribution(used).nodes;
@@ -222,8 +220,7 @@ private:
             share.cpus = std::min(wanted, share.cores.count() * node.cpus_per_core);
         }
         share.memory_mib = memory_of(node, share.cpus);
-        if (node.share->memory_mib && share.memory_mib > node.share->memory_mib)
-            return fail(ErrorCode::invalid, "Memory required by task is not available");
+        if (node.share->memory_mib && share.memory_mib > node.share->memory_mib) return fail(refusal::no_memory_left);
         SPUR_TRY(share.gres, gres_of(node, tasks, nodes));
         return share;
     }
@@ -241,7 +238,7 @@ private:
         const auto add = [&](const Text& text, std::uint64_t times, std::uint64_t over) -> Result<void> {
             SPUR_TRY(auto list, parse_gres(text));
             for (auto& gres : list) {
-                if (gres.count > UINT32_MAX) return fail(ErrorCode::invalid, "{}", refusal::no_gres_left);
+                if (gres.count > UINT32_MAX) return fail(refusal::no_gres_left);
                 gres.count = (gres.count * times + over - 1) / over;
                 wanted.push_back(gres);
             }
@@ -278,7 +275,7 @@ private:
             pool.count -= wanted.count;
             return share;
         }
-        return fail(ErrorCode::invalid, "{}", refusal::no_gres_left);
+        return fail(refusal::no_gres_left);
     }
 
     const Cluster& cluster_;
@@ -308,16 +305,16 @@ std::vector<std::vector<std::uint32_t>> distribute_tasks(const std::vector<std::
 
 Result<CreateStep> lay_out_step(const Cluster& cluster, JobId id, const StepSpec& spec, const Actor& actor) {
     const auto* job = cluster.find_job(id);
-    if (!job) return fail(ErrorCode::not_found, "{}", refusal::invalid_job_id);
-    if (!cluster.may_change(actor, *job)) return fail(ErrorCode::denied, "{}", refusal::denied);
-    if (job->is_finished() || job->is_completing()) return fail(ErrorCode::invalid, "{}", refusal::already_done);
-    if (job->state == JobState::pending) return fail(ErrorCode::conflict, "{}", refusal::job_pending);
-    if (job->state == JobState::suspended) return fail(ErrorCode::conflict, "{}", refusal::job_suspended);
+    if (!job) return fail(refusal::invalid_job_id);
+    if (!cluster.may_change(actor, *job)) return fail(refusal::denied);
+    if (job->is_finished() || job->is_completing()) return fail(refusal::already_done.as(ErrorCode::invalid));
+    if (job->state == JobState::pending) return fail(refusal::job_pending);
+    if (job->state == JobState::suspended) return fail(refusal::job_suspended);
     constexpr std::uint32_t most_tasks = 1U << 24;
     const bool is_numbered = spec.number || spec.first_task;
     if (is_numbered &&
         (!job->het_job || spec.first_task > most_tasks || spec.number.value_or(0) >= cluster.policies().max_step_count))
-        return fail(ErrorCode::invalid, "{}", refusal::invalid_job_id);
+        return fail(refusal::invalid_job_id.as(ErrorCode::invalid));
     SPUR_TRY(auto step, (Layout{cluster, *job, spec}.make()));
     step.actor = actor;
     return step;

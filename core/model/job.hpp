@@ -116,7 +116,7 @@ struct Job {
 
     DependencyList dependencies;  // with the state of each; empty once nothing stands in the way
     AssociationId association;
-    Uid cancelled_by{unlimited};
+    Uid cancelled_by{nobody};
     NodeId failed_node{unlimited};
     Text reason_text;      // the sentence behind the reason
     Text scheduled_nodes;  // expected, a hostlist

@@ -55,10 +55,10 @@ Result<std::vector<LicenseCount>> parse_licenses(std::string_view text) {
         std::uint64_t count = 1;
         if (mark != std::string_view::npos) {
             const auto number = find_scaled(entry.substr(mark + 1));
-            if (!number || *number > UINT32_MAX) return fail(ErrorCode::invalid, "{}", refusal::invalid_license);
+            if (!number || *number > UINT32_MAX) return fail(refusal::invalid_license);
             count = *number;
         }
-        if (name.empty()) return fail(ErrorCode::invalid, "{}", refusal::invalid_license);
+        if (name.empty()) return fail(refusal::invalid_license);
         licenses.push_back({Text{name}, static_cast<std::uint32_t>(count)});
     }
     return licenses;

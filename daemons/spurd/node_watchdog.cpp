@@ -2,6 +2,7 @@
 // outlives its daemon is looked for until it is gone. What cannot be killed at all closes the node.
 #include <csignal>
 
+#include "core/slurm/refusal.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/spurd/children.hpp"
 #include "daemons/spurd/node_jobs.hpp"
@@ -18,8 +19,8 @@ using Clock = Loop::Clock;
 constexpr auto silence = 20s;
 constexpr auto death_patience = 5s;  // for a daemon that was sent SIGKILL
 constexpr auto sweep_pause = 100ms;
-constexpr const char* kill_failed = "Kill task failed";  // Slurm's words
-constexpr std::uint32_t lost_status = 1;                 // 0:1, what Slurm's listings show for it
+constexpr const char* kill_failed = refusal::kill_failed.sentence.data();
+constexpr std::uint32_t lost_status = 1;  // 0:1, what Slurm's listings show for it
 
 }  // namespace
 

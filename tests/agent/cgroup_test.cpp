@@ -63,7 +63,7 @@ TEST_F(AgentCgroup, KillingReachesProcessesThatHideFromTheirParent) {
                  "while ! test -s hidden; do sleep 0.01; done; echo up; sleep 1000"));
     ASSERT_TRUE(wait_file("out.3", "up"));
     end(3);
-    ASSERT_TRUE(controller.wait_report(3, v1::StepReport::EPILOG_DONE, extern_step));
+    ASSERT_TRUE(controller.wait_report(3, v1::StepReport::EPILOG_DONE, step_extern));
     EXPECT_NE(kill(std::atoi(file("hidden").c_str()), 0), 0);
     EXPECT_FALSE(fs::exists(group / "job_3.1"));
 }
@@ -96,7 +96,7 @@ TEST_F(AgentCgroup, ASuspendedJobCanBeEnded) {
     message.mutable_suspend()->set_attempt(1);
     controller.send(message);
     end(5);
-    EXPECT_TRUE(controller.wait_report(5, v1::StepReport::EPILOG_DONE, extern_step));
+    EXPECT_TRUE(controller.wait_report(5, v1::StepReport::EPILOG_DONE, step_extern));
 }
 
 TEST_F(AgentCgroup, WhatADeadStepDaemonLeftIsKilledByItsGroup) {

@@ -26,7 +26,7 @@ namespace spur::wire {
 struct ServerOptions {
     Endpoint listen{"127.0.0.1", 0};  // port 0: any free one, see RpcServer::port()
     std::optional<TlsOptions> tls;
-    std::shared_ptr<Authenticator> authenticator;  // none: every caller is unknown (uid 0xffffffff)
+    std::shared_ptr<Authenticator> authenticator;  // none: every caller is unknown (uid `nobody`)
     std::string cluster, name;                     // for Audience: whom credentials must be for
     unsigned io_threads{1};
 

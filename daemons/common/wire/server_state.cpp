@@ -25,14 +25,15 @@ std::uint64_t random_instance() {
 
 Ending Ending::of(Error error, Metadata trailers) {
     trailers.add(error_key, name_of(error.code));
+    if (error.slurm_error != 0) trailers.add(errno_key, std::to_string(error.slurm_error));
     return Ending{status_of(error.code), std::move(error.text), std::move(trailers)};
 }
 
 std::optional<Error> Ending::error() const {
     if (status == Status::ok) return std::nullopt;
-    const auto* name = trailers.find(error_key);
-    const auto code = name != nullptr ? find_error_code(*name) : std::nullopt;
-    return Error{code.value_or(error_code_of(status)), message};
+    Error error{error_code_of(status), message};
+    refine(error, trailers);
+    return error;
 }
 
 Result<std::shared_ptr<Inbox>> Inbox::make() {

@@ -293,7 +293,7 @@ void node_to_wire(const planning::ReadModel& model, const Node& node, const User
     wire.set_enforced(node.enforced);
     wire.set_core_spec(node.core_spec);
     wire.set_mem_spec_mib(node.mem_spec_mib);
-    if (node.exclusive_uid != unlimited) wire.set_owner(users.name_of(node.exclusive_uid));
+    if (node.exclusive_uid != nobody) wire.set_owner(users.name_of(node.exclusive_uid));
     wire.set_tres_configured(configured_tres(node).str());
     wire.set_tres_allocated(used_tres(node).str());
 }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/machine/request_limits.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/hostlist.hpp"
 
 namespace spur::ctld {
@@ -214,7 +215,7 @@ Result<Jobs> select_jobs(const planning::ReadModel& model, const v1::ListJobsReq
     const auto found = find_wanted(model, ids);
     for (const auto& job : found) keep(job);
     // As Slurm: one unknown id is an error, a list of them is an empty answer.
-    if (found.empty() && request.ids().size() == 1) return fail(ErrorCode::not_found, "Invalid job id specified");
+    if (found.empty() && request.ids().size() == 1) return fail(refusal::invalid_job_id);
     std::ranges::sort(selected, {}, [](const auto& job) { return job->id; });
     const auto repeated = std::ranges::unique(selected);
     selected.erase(repeated.begin(), repeated.end());

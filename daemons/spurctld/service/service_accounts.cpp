@@ -266,6 +266,7 @@ void Service::answer_edit(const Call& call, const Error& error) const {
     v1::EditAccountsReply reply;
     reply.set_error(error.text);
     reply.set_error_code(std::string{wire::name_of(error.code)});
+    reply.set_slurm_error(error.slurm_error);
     call.reply_with(reply);
 }
 

@@ -1,6 +1,7 @@
 // The daemon itself: ping, configuration, statistics, membership.
 #include <unistd.h>
 
+#include "core/slurm/refusal.hpp"
 #include "core/store/state_version.hpp"
 #include "core/version.hpp"
 #include "daemons/spurctld/service/service.hpp"
@@ -114,8 +115,7 @@ void Service::membership(const Call& call) {
         }
         return call.reply_with(reply);
     }
-    if (const auto who = actor(call); !who.is_administrator())
-        return refuse(call, {ErrorCode::denied, "Access/permission denied"});
+    if (const auto who = actor(call); !who.is_administrator()) return refuse(call, refusal::denied);
     const auto ticket = engine_.expect_outcome([this, call](const Result<void>& result) {
         if (!result) return refuse(call, result.error());
         gate_.expect_others();

@@ -6,6 +6,7 @@
 
 #include "core/model/constraint.hpp"
 #include "core/model/gres.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/hostlist.hpp"
 #include "daemons/common/planning/limit_counts.hpp"
 #include "daemons/spurctld/planning/smaller.hpp"
@@ -249,8 +250,7 @@ void Service::explain(const Call& call) {
     const auto model = engine_.model();
     const auto jobs = ref ? find_jobs(*model, *ref) : Jobs{};
     const Privacy privacy{actor(call), *model};
-    if (jobs.empty() || !privacy.shows(*jobs.front()))
-        return refuse(call, {ErrorCode::not_found, "Invalid job id specified"});
+    if (jobs.empty() || !privacy.shows(*jobs.front())) return refuse(call, refusal::invalid_job_id);
     const auto job = record_meant(jobs);
     const auto gather = [this, model, job, privacy](UnixSeconds now) {
         v1::ExplainReply reply;

@@ -229,10 +229,10 @@ Result<std::vector<NodeId>> node_ids(std::string_view names, const planning::Rea
         return ids;
     }
     SPUR_TRY(const auto hosts, expand_hosts(names));
-    if (hosts.empty()) return fail(ErrorCode::invalid, "Invalid node name specified");
+    if (hosts.empty()) return fail(refusal::invalid_node);
     for (const auto& host : hosts) {
         const auto* node = model.find_node(host);
-        if (node == nullptr) return fail(ErrorCode::not_found, "Invalid node name specified ({})", host);
+        if (node == nullptr) return fail(refusal::invalid_node.as(ErrorCode::not_found, " ({})", host));
         ids.push_back(node->id);
     }
     return ids;
@@ -259,7 +259,7 @@ Result<NodeAction> node_action(std::string_view state) {
     std::string upper{state};
     for (auto& letter : upper) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
     const auto found = actions.find(upper);
-    if (found == actions.end()) return fail(ErrorCode::invalid, "Invalid node state specified ({})", state);
+    if (found == actions.end()) return fail(refusal::invalid_node_state.as(ErrorCode::invalid, " ({})", state));
     return found->second;
 }
 
@@ -303,7 +303,7 @@ Result<JobChanges> job_changes(const Settings& settings, const Job& job, const p
         table["numnodes"] = [&](JobChanges& c, Value v) -> Result<void> {
             SPUR_TRY(const auto count, NodeCount::parse(v));
             const auto& shares = job.allocation->shares;
-            if (count.min > shares.size()) return fail(ErrorCode::invalid, "{}", refusal::not_supported);
+            if (count.min > shares.size()) return fail(refusal::not_supported);
             std::vector<NodeId> keep;
             for (std::size_t i = 0; i < count.min; ++i) keep.push_back(shares[i].node);
             c.keep_nodes = std::move(keep);

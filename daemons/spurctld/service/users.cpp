@@ -1,6 +1,8 @@
 // Looking names and groups up on the workers, and remembering the answers.
 #include "daemons/spurctld/service/users.hpp"
 
+#include "core/slurm/refusal.hpp"
+
 #include <atomic>
 #include <mutex>
 #include <unordered_map>
@@ -13,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 Result<Users::Record> look_up_name(UserDirectory& directory, Uid uid) {
     SPUR_TRY(auto user, directory.find_user(uid));
-    if (!user) return fail(ErrorCode::not_found, "Invalid user id: this cluster does not know uid {}", uid);
+    if (!user) return fail(refusal::invalid_user.as(ErrorCode::not_found, ": this cluster does not know uid {}", uid));
     return std::make_shared<const UserRecord>(*std::move(user));
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/text/lexical.hpp"
+#include "daemons/common/records/record.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -36,9 +37,7 @@ struct Layout {
     std::string suffix;
 };
 
-// What happens to a cell that is too wide. Right-justified node lists are never cut, nor are right-justified times,
-// whose header is; the star of a default partition survives.
-enum class Cut { always, unless_right, value_unless_right, keep_star };
+using records::Cut;
 
 void put_cell(std::string& line, const Value& value, const Layout& layout, Cut cut);
 

@@ -1,5 +1,5 @@
 // Users and groups by name and number.
-#include "cli/common/users.hpp"
+#include "daemons/common/records/users.hpp"
 
 #include "core/text/lexical.hpp"
 
@@ -9,7 +9,7 @@
 
 #include <map>
 
-namespace spur::cli {
+namespace spur::records {
 namespace {
 
 template <class Lookup>
@@ -54,4 +54,4 @@ std::optional<std::uint32_t> find_group(const std::string& name_or_number) {
     return std::nullopt;
 }
 
-}  // namespace spur::cli
+}  // namespace spur::records

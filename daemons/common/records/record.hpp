@@ -110,8 +110,8 @@ struct Setting {
 // How users change it: `scontrol update`. Who may, and when, is the state machine's rule and stands in the core.
 template <class Target>
 struct Change {
-    const char* name = nullptr;                                            // in lower case; nullptr: cannot be changed
-    std::size_t least = 0;                                                 // so many letters of it are enough
+    const char* name = nullptr;                                             // in lower case; nullptr: cannot be changed
+    std::size_t least = 0;                                                  // so many letters of it are enough
     Result<void> (*set)(Target& target, const Setting& setting) = nullptr;  // nullptr: the word is known, and refused
     const char* other = nullptr;                                            // another word for it, and its letters
     std::size_t other_least = 0;

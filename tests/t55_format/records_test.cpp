@@ -163,6 +163,7 @@ TEST_F(T55Records, AStepLooksLikeSlurms) {
     step.set_tres("cpu=2,mem=250G,node=1");
     step.set_submit_host("vm");
     step.set_srun_pid(10479);
+    step.set_distribution("Block");
     EXPECT_EQ(step_text(job, step, style_),
               "StepId=1.0 UserId=0 StartTime=2026-11-16T21:34:27 TimeLimit=UNLIMITED\n"
               "   State=RUNNING Partition=main NodeList=n1\n"
@@ -171,6 +172,10 @@ TEST_F(T55Records, AStepLooksLikeSlurms) {
               "   ResvPorts=(null)\n"
               "   CPUFreqReq=Default Dist=Block\n"
               "   SrunHost:Pid=vm:10479\n\n");
+    step.clear_srun_pid();
+    step.clear_distribution();
+    EXPECT_TRUE(step_text(job, step, style_).ends_with("   CPUFreqReq=Default\n   SrunHost:Pid=vm:N/A\n\n"))
+        << "what is not known is not made up";
 }
 
 TEST_F(T55Records, ANodeLooksLikeSlurms) {

@@ -177,6 +177,7 @@ void job_to_wire(const planning::ReadModel& model, const Job& job, const JobDeta
     wire.set_reason_text(job.reason_text.str());
     times_to_wire(job, wire);
     wire.set_time_limit_min(job.time_limit_min);
+    wire.set_association_id(job.association.value);
     wire.set_priority(job.priority);
     wire.set_restarts(job.restarts);
     wire.set_exit_status(job.exit_status);
@@ -321,6 +322,7 @@ void partition_to_wire(const planning::ReadModel& model, const Partition& partit
     wire.set_root_only(partition.root_only);
     wire.set_exclusive_user(partition.exclusive_user);
     wire.set_lln(partition.lln);
+    wire.set_require_reservation(partition.require_reservation);
     wire.set_oversubscribe(oversubscribe_text(partition));
     wire.set_preempt_mode(std::string{preempt_text(partition.preempt_mode)});
     wire.set_grace_time_s(partition.grace_time_s);

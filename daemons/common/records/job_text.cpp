@@ -1,18 +1,17 @@
-// What several commands say about a job.
-#include "cli/common/job_text.hpp"
+// What is worked out from a job's message.
+#include "daemons/common/records/job_text.hpp"
 
-#include "cli/common/users.hpp"
 #include "core/model/gres.hpp"
 #include "core/text/hostlist.hpp"
 #include "core/text/lexical.hpp"
-#include "core/text/timefmt.hpp"
+#include "daemons/common/records/users.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 
-namespace spur::cli {
+namespace spur::records {
 namespace {
 
 constexpr std::string_view no_task = "4294967294";  // how %a reads in the paths of a whole array
@@ -178,10 +177,4 @@ std::size_t array_text_limit() {
     return 64;
 }
 
-std::string time_text(std::int64_t time, std::int64_t now, std::string_view absent) {
-    if (time == 0) return std::string(absent);
-    const char* format = std::getenv("SLURM_TIME_FORMAT");
-    return print_time(time, now, format ? format : "");
-}
-
-}  // namespace spur::cli
+}  // namespace spur::records

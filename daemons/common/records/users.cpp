@@ -1,5 +1,5 @@
 // Users and groups by name and number.
-#include "cli/common/users.hpp"
+#include "daemons/common/records/users.hpp"
 
 #include "core/base/ids.hpp"
 #include "core/text/lexical.hpp"
@@ -10,7 +10,7 @@
 
 #include <map>
 
-namespace spur::cli {
+namespace spur::records {
 namespace {
 
 template <class Lookup>
@@ -55,4 +55,4 @@ std::optional<std::uint32_t> find_group(const std::string& name_or_number) {
     return std::nullopt;
 }
 
-}  // namespace spur::cli
+}  // namespace spur::records

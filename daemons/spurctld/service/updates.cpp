@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 
+#include "core/slurm/refusal.hpp"
 #include "core/text/hostlist.hpp"
 #include "daemons/common/records/job.hpp"
 

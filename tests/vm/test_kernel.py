@@ -184,8 +184,8 @@ class Agent(unittest.TestCase):
     def test_groups_hold_kill_freeze_and_count(self):
         self.run_tests("AgentCgroup.*")
 
+    # Root in a container may not, whatever spurstepd asks for: only here it shows.
     def test_root_raises_nobodys_limits(self):
-        """Root in a container may not, whatever spurstepd asks for: only here it shows."""
         self.run_tests("AgentTrust.NobodysHardLimitIsRaised")
 
     def run_tests(self, names):

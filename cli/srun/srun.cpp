@@ -234,28 +234,31 @@ private:
         auto parts = create_parts(places);
         if (!parts) return parts.error();
         const auto& made = parts->front().step;
-        if (!run_here(first().step.prolog, made, "prolog_srun")) return finish(*parts, 1 << 8), error_exit_code(1);
+        if (!run_here(first().step.prolog, made, "prolog_srun")) return finish(*parts, 1 << 8, {}), error_exit_code(1);
 
         auto settings = run_settings(job, *parts, places);
         if (!settings) {
             console_.error_lines(settings.error().text);
-            finish(*parts, 1 << 8);
+            finish(*parts, 1 << 8, {});
             return error_exit_code(1);
         }
         srun::StepRun run(session_, console_, *parts, std::move(*settings));
         const int code = run.run();
         release_status_ = run.book().wait_status();
-        finish(*parts, release_status_);
+        finish(*parts, release_status_, run.begun());
         run_here(first().step.epilog, made, "epilog_srun");
         return code;
     }
 
-    void finish(const std::vector<srun::StepPart>& parts, std::uint32_t status) {
+    // The agents report how the step ended where it began.
+    void finish(const std::vector<srun::StepPart>& parts, std::uint32_t status, const srun::JobNodes& begun) {
         for (const auto& part : parts) {
             v1::FinishStepRequest request;
             request.set_job_id(part.step.step().job_id());
             request.set_step_id(part.step.step().step_id());
             request.set_exit_status(status);
+            for (const auto& layout : part.step.layout())
+                if (!begun.contains({request.job_id(), layout.node()})) request.add_not_begun(layout.node());
             static_cast<void>(session_.call<v1::Ack>("FinishStep", request));
         }
     }

@@ -273,7 +273,15 @@ void StepRun::drain_agents() {
     }
 }
 
+JobNodes StepRun::begun() const {
+    JobNodes begun;
+    for (const auto& agent : agents_)
+        if (agent.begun) begun.emplace(agent.part->step.step().job_id(), agent.node);
+    return begun;
+}
+
 void StepRun::take(Agent& agent, const v1::StepOutput& message, std::size_t bytes) {
+    agent.begun = agent.begun || !message.has_failed();
     switch (message.body_case()) {
         case v1::StepOutput::kOutput:
         case v1::StepOutput::kStarted:

@@ -11,7 +11,9 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace spur::cli::srun {
@@ -35,6 +37,8 @@ struct RunSettings {
     std::uint32_t kill_wait_s = 30;  // what tasks are given to end in
 };
 
+using JobNodes = std::set<std::pair<std::uint32_t, std::string>>;  // the component's job id, and a node of it
+
 class StepRun {
 public:
     StepRun(Session& session, const Console& console, std::vector<StepPart> parts, RunSettings settings);
@@ -43,6 +47,7 @@ public:
     // Until every task has ended. The exit code is the book's.
     int run();
     const TaskBook& book() const { return book_; }
+    JobNodes begun() const;  // where agents have taken the step over
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -60,7 +65,8 @@ private:
         std::vector<std::uint32_t> tasks;
         std::unique_ptr<wire::Channel> channel;
         std::optional<wire::Stream> stream;
-        bool over = false;  // all its tasks have ended, or it is lost
+        bool over = false;   // all its tasks have ended, or it is lost
+        bool begun = false;  // it has said something about them
 
         // An agent may be restarted while the step goes on.
         std::uint64_t received = 0, confirmed = 0;  // messages of the step

@@ -226,7 +226,14 @@ void ClusterOps::remember_digest(const Text& digest) {
 Result<void> ClusterOps::on(const SetStateVersion& cmd) {
     if (cmd.version <= c.state_version_)
         return fail(ErrorCode::conflict, "version {} of the state is in force already", c.state_version_);
+    const bool counts_step_ends = c.state_version_ < version_with_step_ends && cmd.version >= version_with_step_ends;
     c.state_version_ = cmd.version;
+    if (counts_step_ends)
+        for (auto& [key, step] : c.steps_) {
+            if (step.is_over()) continue;
+            open_step(step);
+            if (step.open_shares.empty()) end_step(step, EndCause::node_failed);  // all its nodes have left the job
+        }
     events.push_back(ConfigChanged{});
     return {};
 }

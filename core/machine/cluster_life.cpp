@@ -21,19 +21,6 @@ void ClusterOps::count_end(const Job& job, std::uint32_t tasks, bool ok) {
     array.version = version;
 }
 
-void ClusterOps::end_steps(const Job& job, JobState state) {
-    for (auto place = c.steps_.lower_bound({job.id, {0}}); place != c.steps_.end() && place->first.job == job.id;
-         ++place) {
-        auto& step = place->second;
-        if (step.is_over()) continue;
-        step.state = state;
-        step.end_time = at;
-        if (step.key.step.value == step_batch) step.exit_status = job.exit_status;
-        step.version = version;
-        events.push_back(StepEnded{step.key, step.attempt});
-    }
-}
-
 void ClusterOps::end_active(Job& job, JobState state, Reason reason) {
     end_alone(job, state, reason);
     // The components of a heterogeneous job live and end together.
@@ -117,6 +104,7 @@ void ClusterOps::release_leaving(Job& job, NodeId id) {
 }
 
 void ClusterOps::leave_node(const Job& job, Node& left) {
+    leave_steps(job, left.id);
     index().jobs_on[left.id.value].erase(job.id);
     if (left.job_count && job.state != JobState::suspended) --left.job_count;
     if (left.job_count == 0) left.last_busy = at;
@@ -302,6 +290,13 @@ Result<void> ClusterOps::on(const FinishJob& cmd) {
                 break;
         }
     }
+    if (const auto batch = c.steps_.find({job->id, StepId{step_batch}}); batch != c.steps_.end() && cmd.node)
+        leave_step(batch->second, {.key = batch->first,
+                                   .attempt = cmd.attempt,
+                                   .nodes = {*cmd.node},
+                                   .cause = cmd.cause,
+                                   .exit_status = cmd.exit_status,
+                                   .usage = cmd.usage});
     const bool holds = cmd.node_done && cmd.node && std::ranges::any_of(job->open_shares, [&](std::uint32_t share) {
                            return job->allocation->shares[share].node == *cmd.node;
                        });

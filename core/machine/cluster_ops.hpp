@@ -77,6 +77,7 @@ struct ClusterOps {
     Result<void> on(const SetPending& cmd);
     Result<void> on(const CreateStep& cmd);
     Result<void> on(const FinishStep& cmd);
+    Result<void> on(const StepNodeDone& cmd);
     Result<void> on(const NodeRegistered& cmd);
     Result<void> on(const NodeSilent& cmd);
     Result<void> on(const NodeLost& cmd);
@@ -170,8 +171,20 @@ struct ClusterOps {
     void finish_release(Job& job);  // after that: the last one makes it final
     void enter_queue(Job& job);     // pending once more
     void fail_on_node(Job& job, NodeId node, std::string_view why);
-    void end_steps(const Job& job, JobState state);
     bool can_requeue(const Job& job) const;
+
+    // ---- steps (cluster_steps.cpp)
+    template <class F>
+    void for_steps(JobId job, F&& f) {
+        for (auto place = c.steps_.lower_bound({job, {0}}); place != c.steps_.end() && place->first.job == job; ++place)
+            f(place->second);
+    }
+    void open_step(Step& step) const;  // its nodes have its end to report from now on
+    void leave_step(Step& step, const StepNodeDone& done);
+    void leave_steps(const Job& job, NodeId node);  // the node has nothing of the job left
+    void end_step(Step& step, EndCause cause);
+    void end_steps(const Job& job, JobState state);  // the job is over: what its nodes report later is only added up
+    void say_step_ended(const Step& step);
     void count_end(const Job& job, std::uint32_t tasks, bool ok);
 
     // ---- preemption (cluster_preempt.cpp)

@@ -28,7 +28,8 @@ void ClusterOps::post_jobs() {
             if (const Job* found = job(started->job)) post(OutboxKind::job_started, *found, nullptr);
         } else if (const auto* ended = std::get_if<JobEnded>(&event)) {
             if (const Job* found = job(ended->job)) post(OutboxKind::job_ended, *found, nullptr);
-        } else if (const auto* over = std::get_if<StepEnded>(&event)) {
+        } else if (const auto* over = std::get_if<StepEnded>(&event);
+                   over && c.state_version_ < version_with_step_ends) {
             const Job* found = job(over->step.job);
             const Step* step = c.find_step(over->step);
             if (found && step) post(OutboxKind::step_ended, *found, step);

@@ -211,8 +211,7 @@ void ClusterOps::begin(const StartPlan& plan) {
         job.failed_node = NodeId{unlimited};
     }
     count_running(job, +1);
-    // Of a heterogeneous job only the first component runs the script.
-    if (job.spec->kind == JobKind::batch && job.het_offset == 0) begin_batch_step(job);
+    if (job.has_script()) begin_batch_step(job);
     events.push_back(JobStarted{job.id, job.attempt});
     wake_waiters(job);
 }
@@ -228,6 +227,7 @@ void ClusterOps::begin_batch_step(const Job& job) {
     step.task_ids = {{0}};
     step.overlap = true;
     step.version = version;
+    open_step(step);
     c.steps_.insert_or_assign(step.key, std::move(step));
     events.push_back(StepStarted{{job.id, StepId{step_batch}}, job.attempt});
 }

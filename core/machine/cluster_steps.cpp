@@ -65,9 +65,9 @@ Result<void> ClusterOps::check_step(const Job& job, const CreateStep& cmd) const
 void ClusterOps::trim_steps(const Job& job) {
     constexpr std::size_t kept = 16;
     std::vector<StepKey> over;
-    for (auto place = c.steps_.lower_bound({job.id, {0}}); place != c.steps_.end() && place->first.job == job.id;
-         ++place)
-        if (place->second.is_over()) over.push_back(place->first);
+    for_steps(job.id, [&](const Step& step) {
+        if (step.is_over() && step.open_shares.empty()) over.push_back(step.key);
+    });
     if (over.size() <= kept) return;
     over.resize(over.size() - kept);
     for (const auto& key : over) c.steps_.erase(key);
@@ -99,6 +99,7 @@ Result<void> ClusterOps::on(const CreateStep& cmd) {
     step.task_ids = cmd.task_ids;
     step.submit_host = cmd.submit_host;
     step.version = version;
+    open_step(step);
     trim_steps(*job);
     c.steps_.insert_or_assign(key, std::move(step));
     if (!cmd.id) {
@@ -119,9 +120,63 @@ Result<void> ClusterOps::on(const FinishStep& cmd) {
         return fail(ErrorCode::denied, "the node that reports the end of step {}.{} has no part in it",
                     cmd.key.job.value, cmd.key.step.value);
     step.exit_status = cmd.exit_status;
+    step.open_shares.clear();
+    end_step(step, cmd.cause);
+    return {};
+}
+
+Result<void> ClusterOps::on(const StepNodeDone& cmd) {
+    const auto place = c.steps_.find(cmd.key);
+    if (place == c.steps_.end()) return fail(ErrorCode::not_found, "{}", refusal::invalid_job_id);
+    auto& step = place->second;
+    const auto is_open = [&](NodeId node) {
+        return std::ranges::any_of(step.open_shares, [&](auto share) { return step.shares[share].node == node; });
+    };
+    if (step.attempt != cmd.attempt || std::ranges::none_of(cmd.nodes, is_open))
+        return fail(ErrorCode::conflict, "step {}.{} has nothing to end on the nodes named", cmd.key.job.value,
+                    print_step_id(cmd.key.step.value));
+    leave_step(step, cmd);
+    return {};
+}
+
+// Before that version nobody may write down which nodes are done with a step.
+void ClusterOps::open_step(Step& step) const {
+    if (c.state_version_ < version_with_step_ends) return;
+    for (std::uint32_t share = 0; share < step.shares.size(); ++share)
+        if (c.jobs_on(step.shares[share].node).contains(step.key.job)) step.open_shares.push_back(share);
+}
+
+// Nodes that are done with the step already are not heard a second time.
+void ClusterOps::leave_step(Step& step, const StepNodeDone& done) {
+    auto nodes = done.nodes;
+    std::ranges::sort(nodes);
+    const auto left = std::erase_if(step.open_shares, [&](std::uint32_t share) {
+        return std::ranges::binary_search(nodes, step.shares[share].node);
+    });
+    if (left == 0) return;
+    step.usage += done.usage;
+    step.exit_status = std::max(step.exit_status, done.exit_status);
+    if (step.cause == EndCause::exited && !step.is_over()) step.cause = done.cause;
+    step.version = version;
+    if (!step.open_shares.empty()) return;
+    if (step.is_over())
+        say_step_ended(step);
+    else
+        end_step(step, step.cause);
+}
+
+// Its agent would have reported first; this one is lost, or never heard of the step.
+void ClusterOps::leave_steps(const Job& job, NodeId node) {
+    for_steps(job.id, [&](Step& step) {
+        const auto cause = job.is_completing() ? EndCause::exited : EndCause::node_failed;
+        leave_step(step, {.key = step.key, .nodes = {node}, .cause = cause, .usage = {}});
+    });
+}
+
+void ClusterOps::end_step(Step& step, EndCause cause) {
     step.end_time = at;
     step.version = version;
-    switch (cmd.cause) {
+    switch (cause) {
         case EndCause::timed_out:
             step.state = JobState::timeout;
             break;
@@ -132,17 +187,36 @@ Result<void> ClusterOps::on(const FinishStep& cmd) {
             step.state = JobState::node_fail;
             break;
         default:
-            step.state = cmd.exit_status ? JobState::failed : JobState::completed;
+            step.state = step.exit_status ? JobState::failed : JobState::completed;
             break;
     }
-    if (Job* job = this->job(cmd.key.job)) {
+    if (Job* job = this->job(step.key.job)) {
         Change change{*this, *job};
-        const bool special = cmd.key.step.value == step_batch || cmd.key.step.value == step_extern;
-        if (!special) job->derived_exit_status = std::max(job->derived_exit_status, cmd.exit_status);
+        const bool special = step.key.step.value == step_batch || step.key.step.value == step_extern;
+        if (!special) job->derived_exit_status = std::max(job->derived_exit_status, step.exit_status);
         events.push_back(JobChanged{job->id});
     }
-    events.push_back(StepEnded{cmd.key, cmd.attempt});
-    return {};
+    say_step_ended(step);
+}
+
+void ClusterOps::end_steps(const Job& job, JobState state) {
+    for_steps(job.id, [&](Step& step) {
+        if (step.is_over()) return;
+        step.state = state;
+        step.end_time = at;
+        if (step.key.step.value == step_batch) step.exit_status = job.exit_status;
+        step.version = version;
+        if (step.open_shares.empty()) say_step_ended(step);
+    });
+}
+
+// Nothing will be added to its record. Accounting gets it at once, for a job that is requeued loses its steps; logs of
+// earlier versions say that it came after the other records.
+void ClusterOps::say_step_ended(const Step& step) {
+    events.push_back(StepEnded{step.key, step.attempt});
+    const Job* job = this->job(step.key.job);
+    if (job && c.policies_.keep_outbox && c.state_version_ >= version_with_step_ends)
+        post(OutboxKind::step_ended, *job, &step);
 }
 
 }  // namespace spur

@@ -90,16 +90,6 @@ struct JobLaunched {
     bool operator==(const JobLaunched&) const = default;
 };
 
-enum class EndCause : std::uint8_t {
-    exited,     // the batch script, or srun's or salloc's command, ended with exit_status
-    timed_out,  // the node enforced the limit first
-    out_of_memory,
-    launch_failed,  // could not be started; the node is to blame
-    prolog_failed,  // as above; the node is drained and the job requeued
-    node_failed,
-    boot_failed,
-    released,  // salloc gave the allocation back
-};
 struct FinishJob {
     JobId job;
     std::uint32_t attempt{};
@@ -109,6 +99,7 @@ struct FinishJob {
     bool node_done{false};        // that node has cleaned up too: saves a NodeJobDone
     Text detail;
     bool must_hold{false};  // refused unless the job has, or had, a share of `node`; older logs did not ask
+    StepUsage usage{};      // of the batch script, if this is its end
     bool operator==(const FinishJob&) const = default;
 };
 
@@ -243,18 +234,26 @@ struct CreateStep {
     Actor actor;
     bool operator==(const CreateStep&) const = default;
 };
-struct StepUsage {
-    std::uint64_t user_us{}, system_us{}, max_rss_kib{}, read_bytes{}, write_bytes{};
-    bool operator==(const StepUsage&) const = default;
-};
+// Ends a step on all its nodes at once. How steps ended before version 3 of the state: by srun's word, or the report of
+// the last node.
 struct FinishStep {
     StepKey key;
     std::uint32_t attempt{};
     EndCause cause{EndCause::exited};
     std::uint32_t exit_status{};
-    StepUsage usage;
+    StepUsage usage;               // never kept
     std::optional<NodeId> node{};  // who reports it; refused unless the step has a share there
     bool operator==(const FinishStep&) const = default;
+};
+// These nodes have nothing of the step left, or it never began there. It ends with the last of its nodes.
+struct StepNodeDone {
+    StepKey key;
+    std::uint32_t attempt{};
+    std::vector<NodeId> nodes;
+    EndCause cause{EndCause::exited};
+    std::uint32_t exit_status{};  // the highest wait status there
+    StepUsage usage;              // of all of them
+    bool operator==(const StepNodeDone&) const = default;
 };
 
 // ---- nodes ---------------------------------------------------------------------------------------------------------
@@ -428,7 +427,7 @@ using Command =
                  SignalJob, HoldJob, ReleaseJob, RequeueJob, SuspendJob, ResumeJob, PreemptJob, UpdateJob, TopJob,
                  SetPending, CreateStep, FinishStep, NodeRegistered, NodeSilent, NodeLost, UpdateNode, EditPartition,
                  EditReservation, EditAccount, EditUser, EditAssociation, EditQos, DecayUsage, ResetUsage,
-                 OutboxDelivered, EditAccounts, BeginEra, TrustStepKey, SetStateVersion>;
+                 OutboxDelivered, EditAccounts, BeginEra, TrustStepKey, SetStateVersion, StepNodeDone>;
 
 template <class T>
 struct Stamped {

@@ -132,6 +132,8 @@ struct Job {
     bool is_completing() const { return flags & job_flag::completing; }
     bool is_finished() const { return state > JobState::suspended; }    // its outcome is known
     bool is_done() const { return is_finished() && !is_completing(); }  // and all is cleaned up
+    // Of a heterogeneous job only the first component runs the script, and that on its first node.
+    bool has_script() const { return spec->kind == JobKind::batch && het_offset == 0; }
     bool is_array_record() const { return array_pending != nullptr; }
     std::size_t task_count() const { return array_pending ? array_pending->size() : 1; }
     std::uint32_t state_bits() const { return static_cast<std::uint32_t>(state) | flags; }

@@ -1,6 +1,7 @@
 // A job step: tasks launched together inside a job's allocation.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -44,6 +45,24 @@ struct StepSpec {
     bool operator==(const StepSpec&) const = default;
 };
 
+enum class EndCause : std::uint8_t {
+    exited,     // the batch script, or srun's or salloc's command, ended with exit_status
+    timed_out,  // the node enforced the limit first
+    out_of_memory,
+    launch_failed,  // could not be started; the node is to blame
+    prolog_failed,  // as above; the node is drained and the job requeued
+    node_failed,
+    boot_failed,
+    released,  // salloc gave the allocation back
+};
+
+// What a step's processes have used, as their nodes measured it.
+struct StepUsage {
+    std::uint64_t user_us{}, system_us{}, max_rss_kib{}, read_bytes{}, write_bytes{};
+    StepUsage& operator+=(const StepUsage& other);  // another node's: everything adds up but the peak of memory
+    bool operator==(const StepUsage&) const = default;
+};
+
 struct Step {
     StepKey key;
     std::uint32_t attempt{};
@@ -60,8 +79,22 @@ struct Step {
     std::vector<std::vector<std::uint32_t>> task_ids;  // per share, in order
     Text submit_host;
     std::uint64_t version{};
+    // Indexes of the shares whose nodes have not reported the end. A step that its job has ended is over before they
+    // do.
+    std::vector<std::uint32_t> open_shares;
+    EndCause cause{EndCause::exited};  // the first that was not an exit
+    StepUsage usage;                   // of the nodes that have reported
     bool is_over() const { return state > JobState::suspended; }
     bool operator==(const Step&) const = default;
 };
+
+inline StepUsage& StepUsage::operator+=(const StepUsage& other) {
+    user_us += other.user_us;
+    system_us += other.system_us;
+    max_rss_kib = std::max(max_rss_kib, other.max_rss_kib);
+    read_bytes += other.read_bytes;
+    write_bytes += other.write_bytes;
+    return *this;
+}
 
 }  // namespace spur

@@ -12,14 +12,26 @@ namespace spur {
 namespace {
 
 // Each command's number in the log is its place in the variant. Append only.
-constexpr std::array command_names{
-    "ApplyConfig",  "Tick",           "PruneJobs",       "SubmitJob",       "StartJob",     "JobLaunched",
-    "FinishJob",    "NodeJobDone",    "CancelJob",       "SignalJob",       "HoldJob",      "ReleaseJob",
-    "RequeueJob",   "SuspendJob",     "ResumeJob",       "PreemptJob",      "UpdateJob",    "TopJob",
-    "SetPending",   "CreateStep",     "FinishStep",      "NodeRegistered",  "NodeSilent",   "NodeLost",
-    "UpdateNode",   "EditPartition",  "EditReservation", "EditAccount",     "EditUser",     "EditAssociation",
-    "EditQos",      "DecayUsage",     "ResetUsage",      "OutboxDelivered", "EditAccounts", "BeginEra",
-    "TrustStepKey", "SetStateVersion"};
+constexpr std::array command_names{"ApplyConfig",     "Tick",
+                                   "PruneJobs",       "SubmitJob",
+                                   "StartJob",        "JobLaunched",
+                                   "FinishJob",       "NodeJobDone",
+                                   "CancelJob",       "SignalJob",
+                                   "HoldJob",         "ReleaseJob",
+                                   "RequeueJob",      "SuspendJob",
+                                   "ResumeJob",       "PreemptJob",
+                                   "UpdateJob",       "TopJob",
+                                   "SetPending",      "CreateStep",
+                                   "FinishStep",      "NodeRegistered",
+                                   "NodeSilent",      "NodeLost",
+                                   "UpdateNode",      "EditPartition",
+                                   "EditReservation", "EditAccount",
+                                   "EditUser",        "EditAssociation",
+                                   "EditQos",         "DecayUsage",
+                                   "ResetUsage",      "OutboxDelivered",
+                                   "EditAccounts",    "BeginEra",
+                                   "TrustStepKey",    "SetStateVersion",
+                                   "StepNodeDone"};
 static_assert(command_names.size() == std::variant_size_v<Command>);
 
 using ReadBody = bool (*)(std::string_view, Command&);

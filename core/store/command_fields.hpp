@@ -65,9 +65,9 @@ struct Fields<JobLaunched> {
 template <>
 struct Fields<FinishJob> {
     static constexpr auto list =
-        std::tuple{field<1>(&FinishJob::job),         field<2>(&FinishJob::attempt),  field<3>(&FinishJob::cause),
-                   field<4>(&FinishJob::exit_status), field<5>(&FinishJob::node),     field<6>(&FinishJob::node_done),
-                   field<7>(&FinishJob::detail),      field<8>(&FinishJob::must_hold)};
+        std::tuple{field<1>(&FinishJob::job),         field<2>(&FinishJob::attempt),   field<3>(&FinishJob::cause),
+                   field<4>(&FinishJob::exit_status), field<5>(&FinishJob::node),      field<6>(&FinishJob::node_done),
+                   field<7>(&FinishJob::detail),      field<8>(&FinishJob::must_hold), field<9, 3>(&FinishJob::usage)};
 };
 
 template <>
@@ -224,17 +224,17 @@ struct Fields<CreateStep> {
 };
 
 template <>
-struct Fields<StepUsage> {
-    static constexpr auto list =
-        std::tuple{field<1>(&StepUsage::user_us), field<2>(&StepUsage::system_us), field<3>(&StepUsage::max_rss_kib),
-                   field<4>(&StepUsage::read_bytes), field<5>(&StepUsage::write_bytes)};
-};
-
-template <>
 struct Fields<FinishStep> {
     static constexpr auto list =
         std::tuple{field<1>(&FinishStep::key),         field<2>(&FinishStep::attempt), field<3>(&FinishStep::cause),
                    field<4>(&FinishStep::exit_status), field<5>(&FinishStep::usage),   field<6>(&FinishStep::node)};
+};
+
+template <>
+struct Fields<StepNodeDone> {
+    static constexpr auto list = std::tuple{
+        field<1, 3>(&StepNodeDone::key),   field<2, 3>(&StepNodeDone::attempt),     field<3, 3>(&StepNodeDone::nodes),
+        field<4, 3>(&StepNodeDone::cause), field<5, 3>(&StepNodeDone::exit_status), field<6, 3>(&StepNodeDone::usage)};
 };
 
 template <>

@@ -247,13 +247,23 @@ struct Fields<Array> {
 };
 
 template <>
-struct Fields<Step> {
+struct Fields<StepUsage> {
     static constexpr auto list =
-        std::tuple{field<1>(&Step::key),           field<2>(&Step::attempt),        field<3>(&Step::state),
-                   field<4>(&Step::overlap),       field<5>(&Step::name),           field<6>(&Step::tasks),
-                   field<7>(&Step::cpus_per_task), field<8>(&Step::time_limit_min), field<9>(&Step::exit_status),
-                   field<10>(&Step::start_time),   field<11>(&Step::end_time),      field<12>(&Step::shares),
-                   field<13>(&Step::task_ids),     field<14>(&Step::submit_host),   field<15>(&Step::version)};
+        std::tuple{field<1>(&StepUsage::user_us), field<2>(&StepUsage::system_us), field<3>(&StepUsage::max_rss_kib),
+                   field<4>(&StepUsage::read_bytes), field<5>(&StepUsage::write_bytes)};
+};
+
+template <>
+struct Fields<Step> {
+    static constexpr auto list = std::tuple{field<1>(&Step::key),           field<2>(&Step::attempt),
+                                            field<3>(&Step::state),         field<4>(&Step::overlap),
+                                            field<5>(&Step::name),          field<6>(&Step::tasks),
+                                            field<7>(&Step::cpus_per_task), field<8>(&Step::time_limit_min),
+                                            field<9>(&Step::exit_status),   field<10>(&Step::start_time),
+                                            field<11>(&Step::end_time),     field<12>(&Step::shares),
+                                            field<13>(&Step::task_ids),     field<14>(&Step::submit_host),
+                                            field<15>(&Step::version),      field<16, 3>(&Step::open_shares),
+                                            field<17, 3>(&Step::cause),     field<18, 3>(&Step::usage)};
 };
 
 template <>

@@ -133,7 +133,7 @@ void NodeJobs::tell_again(const Gone& job, const v1::JobLaunch& launch) {
 }
 
 // A new job's record, or nullptr if it is here already or has been.
-Result<JobRun*> NodeJobs::admit(const v1::JobLaunch& launch) {
+Result<JobRun*> NodeJobs::admit(const v1::JobLaunch& launch, bool runs_script) {
     const JobKey key{launch.job_id(), launch.attempt()};
     if (jobs_.contains(key)) return nullptr;
     if (const auto* gone = find_gone(launch)) {
@@ -150,6 +150,7 @@ Result<JobRun*> NodeJobs::admit(const v1::JobLaunch& launch) {
     auto& job = jobs_[key];
     job.key = key;
     job.launch = launch;
+    job.launch.set_runs_script(runs_script);
     set_deadline(job.launch, launch.end_time(),
                  launch.has_remaining_s() ? std::optional{launch.remaining_s()} : std::nullopt);
     job.directory = store_.directory(key.first, key.second);
@@ -164,7 +165,7 @@ Result<JobRun*> NodeJobs::admit(const v1::JobLaunch& launch) {
 
 void NodeJobs::launch(const v1::LaunchBatch& order) {
     if (is_in_the_way(order.job(), [this, order] { launch(order); })) return;
-    const auto admitted = admit(order.job());
+    const auto admitted = admit(order.job(), true);
     auto* const job = find(order.job().job_id(), order.job().attempt());
     if (!admitted) return report_failure(*job, v1::StepReport::LAUNCH_FAILED, admitted.error().text);
     if (*admitted == nullptr) {
@@ -185,7 +186,7 @@ void NodeJobs::launch(const v1::LaunchBatch& order) {
 
 void NodeJobs::start(const v1::PrepareJob& order) {
     if (is_in_the_way(order.job(), [this, order] { start(order); })) return;
-    const auto admitted = admit(order.job());
+    const auto admitted = admit(order.job(), false);
     if (!admitted)
         return report_failure(*find(order.job().job_id(), order.job().attempt()), v1::StepReport::LAUNCH_FAILED,
                               admitted.error().text);
@@ -235,8 +236,7 @@ void NodeJobs::open_gate(JobRun& job) {
 
 void NodeJobs::report_failure(JobRun& job, v1::StepReport::Kind kind, const std::string& error) {
     log::error("{}: {}", name(job.key), error);
-    const bool is_batch = job.launch.job().spec().kind() == v1::JobSpec::BATCH && job.launch.node_index() == 0;
-    auto report = report_for(job, is_batch ? step_batch : step_extern, kind);
+    auto report = report_for(job, job.launch.runs_script() ? step_batch : step_extern, kind);
     report.set_error(error);
     report.set_exit_status(53);
     job.failure_report = reports_.add(std::move(report), [this, key = job.key] {

@@ -82,7 +82,7 @@ private:
     };
     [[nodiscard]] const Gone* find_gone(const v1::JobLaunch& launch) const;
     void tell_again(const Gone& job, const v1::JobLaunch& launch);
-    Result<JobRun*> admit(const v1::JobLaunch& launch);
+    Result<JobRun*> admit(const v1::JobLaunch& launch, bool runs_script);
     void begin(JobRun& job);
     void prolog_ended(const JobKey& key, const std::string& error);
     void open_gate(JobRun& job);

@@ -23,10 +23,6 @@ bool is_of(const step::StepResult& result, const JobKey& key, std::uint32_t step
     return result.job == key.first && result.attempt == key.second && result.step == step;
 }
 
-bool runs_batch(const v1::JobLaunch& launch) {
-    return launch.job().spec().kind() == v1::JobSpec::BATCH && launch.node_index() == 0;
-}
-
 // About the step whose daemon this result came from, whatever the result says it is of.
 v1::StepReport report_of(const JobKey& key, std::uint32_t step, const step::StepResult& result) {
     v1::StepReport report;
@@ -338,7 +334,7 @@ void NodeJobs::adopt_job(StoredJob stored, bool new_boot) {
     job.directory = stored.directory;
     job.epilog_done = stored.epilog_done;
     for (const auto& found : stored.steps) adopt_step(job, found);
-    if (runs_batch(job.launch) && !job.steps.contains(step_batch))
+    if (job.launch.runs_script() && !job.steps.contains(step_batch))
         loop_.after(start_patience, [this, key] { look_again(key); });
 }
 

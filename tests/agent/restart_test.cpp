@@ -56,6 +56,20 @@ TEST_F(AgentRestart, AJobThatEndsWhileSpurdIsAwayIsReportedWhenItIsBack) {
     EXPECT_TRUE(wait_until([&] { return fs::is_empty(state / "jobs"); }));
 }
 
+TEST_F(AgentRestart, AComponentThatRunsNoScriptMissesNoneAfterARestart) {
+    start_spurd();
+    ASSERT_TRUE(joined());
+    v1::ControllerMessage message;  // the second component of a heterogeneous batch job, on its first node
+    *message.mutable_start()->mutable_job() = batch(7, "").job();
+    message.mutable_start()->mutable_job()->mutable_job()->set_het_offset(1);
+    controller.send(message);
+    ASSERT_TRUE(wait_until([&] { return fs::exists(state / "jobs/job00007.1"); }));
+    restart_spurd();
+    ASSERT_TRUE(joined(2));
+    ASSERT_TRUE(run(batch(8, "sleep 3"))) << "longer than spurd waits for a script's daemon to show itself";
+    for (const auto& report : controller.reports()) EXPECT_NE(report.job_id(), 7U) << report.error();
+}
+
 TEST_F(AgentRestart, OrdersStillReachAStepAfterARestart) {
     start_spurd();
     ASSERT_TRUE(joined());

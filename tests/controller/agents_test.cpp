@@ -23,11 +23,12 @@ protected:
         builder.cluster();
         return snapshot_of(builder.cluster());
     }
-    AgentsTest() : rig{[](FakeLog& log) { log.first_snapshot = beginning(); }} {
+    explicit AgentsTest(std::uint32_t version = newest_state_version)
+        : rig{[](FakeLog& log) { log.first_snapshot = beginning(); }} {
         directory->add(uid, "user", {100, 200});
         rig.engine->observe(agents);
         rig.start();
-        if (!rig.propose(SetStateVersion{newest_state_version})) throw std::runtime_error{"the version stays"};
+        if (!rig.propose(SetStateVersion{version})) throw std::runtime_error{"the version stays"};
     }
     ~AgentsTest() override {
         users.stop();
@@ -318,7 +319,7 @@ TEST_F(AgentsTest, AgentsHearOfKeysWhenTheyJoinAndWhenThereIsANewOne) {
 class StepReports : public AgentsTest {
 protected:
     // A step of job 3 on both nodes.
-    StepReports() {
+    explicit StepReports(std::uint32_t version = newest_state_version) : AgentsTest{version} {
         for (auto* agent : {&one, &two}) {
             agent->join();
             await(*agent, Message::kWelcome);
@@ -343,13 +344,18 @@ protected:
     static void must(const Result<Events>& result) {
         if (!result) throw std::runtime_error{result.error().text};
     }
-    void report_end(FakeAgent& agent) {
+    static v1::StepReport end_of_step() {
         v1::StepReport report;
         report.set_job_id(3);
         report.set_attempt(1);
         report.set_step_id(0);
         report.set_kind(v1::StepReport::FINISHED);
-        agent.report(report);
+        report.mutable_usage()->set_user_us(1000);
+        report.mutable_usage()->set_max_rss_kib(64);
+        return report;
+    }
+    void report_end(FakeAgent& agent) {
+        agent.report(end_of_step());
         rig.settle();
     }
     static int acks(FakeAgent& agent) {
@@ -365,32 +371,88 @@ protected:
     FakeAgent one{agents, "n1"}, two{agents, "n2"};
 };
 
-TEST_F(StepReports, TheEndOfAStepIsAcknowledgedToAllItsNodesOnceItIsCommitted) {
+TEST_F(StepReports, TheEndOnANodeIsAcknowledgedOnceItIsCommitted) {
+    rig.log->hold();
     report_end(one);
     EXPECT_EQ(acks(one), 0) << "a leader that comes now would never hear of it";
-    rig.log->hold();
-    report_end(two);
-    EXPECT_EQ(acks(two), 0);
     rig.log->release();
     rig.settle();
-    EXPECT_TRUE(is_over());
     EXPECT_EQ(acks(one), 1);
+    EXPECT_FALSE(is_over()) << "the other node goes on";
+    report_end(two);
     EXPECT_EQ(acks(two), 1);
+    EXPECT_TRUE(is_over());
     report_end(one);
     EXPECT_EQ(acks(one), 1) << "of something that is over";
 }
 
 TEST_F(StepReports, AnEndThatCouldNotBeProposedIsNotAcknowledgedAndMayBeSaidAgain) {
     report_end(one);
+    EXPECT_EQ(acks(one), 1);
     rig.log->refuse(Error{ErrorCode::unavailable, "no leader"});
     report_end(two);
-    EXPECT_EQ(acks(one) + acks(two), 0);
+    EXPECT_EQ(acks(two), 0);
     EXPECT_FALSE(is_over());
     rig.log->refuse(std::nullopt);
     report_end(two);
     EXPECT_TRUE(is_over());
-    EXPECT_EQ(acks(one), 1);
     EXPECT_EQ(acks(two), 1);
+}
+
+TEST_F(StepReports, EndsAndUsageSurviveAChangeOfLeader) {
+    report_end(one);
+    EXPECT_EQ(acks(one), 1) << "this agent will not say it again";
+    EngineRig heir{[&](FakeLog& log) {
+        log.first_snapshot = beginning();
+        log.first_entries = rig.log->entries();
+    }};
+    Agents its_agents{*heir.engine, users, AgentConfig{}, "test", [](const std::string&) {}};
+    heir.engine->observe(its_agents);
+    heir.start();
+    FakeAgent agent{its_agents, "n2"};
+    agent.join();
+    await(agent, Message::kWelcome);
+    agent.report(end_of_step());
+    await(agent, Message::kAck);
+    heir.look([](const Cluster& cluster) {
+        const auto& step = *cluster.find_step({JobId{3}, StepId{0}});
+        EXPECT_EQ(step.state, JobState::completed);
+        EXPECT_EQ(step.usage.user_us, 2000U);
+        EXPECT_EQ(step.usage.max_rss_kib, 64U);
+    });
+    agent.hang_up();
+    heir.engine->stop();
+}
+
+TEST_F(StepReports, WhatABatchScriptUsedIsKept) {
+    auto report = end_of_step();
+    report.set_step_id(step_batch);
+    one.report(report);
+    rig.settle();
+    rig.look([](const Cluster& cluster) {
+        EXPECT_EQ(cluster.find_step({JobId{3}, StepId{step_batch}})->usage.user_us, 1000U);
+    });
+}
+
+class StepReportsBefore : public StepReports {
+protected:
+    StepReportsBefore() : StepReports{version_with_step_ends - 1} {}
+};
+
+TEST_F(StepReportsBefore, UntilAllControllersCountEndsAgentsKeepThemAndSrunEndsTheStep) {
+    report_end(one);
+    report_end(two);
+    EXPECT_EQ(acks(one) + acks(two), 0);
+    EXPECT_FALSE(is_over());
+    must(rig.propose(FinishStep{{JobId{3}, StepId{0}}, 1, EndCause::exited, 0, {}}));
+    report_end(one);
+    EXPECT_EQ(acks(one), 1);
+    auto batch = end_of_step();
+    batch.set_step_id(step_batch);
+    two.report(batch);
+    one.report(batch);
+    rig.settle();
+    EXPECT_NE(state_of(3), JobState::running) << "usage does not keep a job from ending";
 }
 
 // ---- launches ------------------------------------------------------------------------------------------------------

@@ -199,8 +199,8 @@ TEST_F(EngineTest, ABrokenEngineSaysWhichEntryAndWhy) {
     rig.log->append(foreign(newer_version()));
     rig.settle();
     EXPECT_EQ(rig.fatal(),
-              "log entry 2: the controllers have gone on to version 3 of the state and this release knows versions up "
-              "to 2; install the release that the others run");
+              "log entry 2: the controllers have gone on to version 4 of the state and this release knows versions up "
+              "to 3; install the release that the others run");
 }
 
 // ---- versions ------------------------------------------------------------------------------------------------------

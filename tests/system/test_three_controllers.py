@@ -179,6 +179,24 @@ class ThreeControllers(unittest.TestCase):
             self.assertLessEqual({str(running), str(after)}, self.listed_at(cluster, hung))
             eventually(lambda: not hung.leads(), "it notices that it no longer leads")
 
+    def test_the_ends_that_nodes_have_reported_outlive_the_leader(self):
+        with self.cluster() as cluster:
+            leader = eventually(lambda: self.leader(cluster), "somebody leads")
+            eventually(lambda: "version 3 of the state is in force" in leader.text(), "the ends of steps are counted")
+            task = "[ $SLURM_PROCID = 0 ] && touch first || while [ ! -e go ]; do sleep 0.1; done; exit $SLURM_PROCID"
+            script = cluster.script(f"#!/bin/bash\nsrun -N2 -n2 sh -c '{task}'; echo ended $?\n"
+                                    "squeue -hs -j $SLURM_JOB_ID -o %i\nsrun -N2 -n2 --exact echo next\n")
+            job = cluster.submit("-N2", "-n2", "-o", "steps.txt", script)
+            steps = os.path.join(cluster.agents["n1"].state, "jobs", f"job{job:05}.1")
+            eventually(lambda: os.path.exists(os.path.join(cluster.work, "first")), "the task on n1 has run")
+            eventually(lambda: not any(name.startswith("0.") for name in os.listdir(steps)), "its end is in the log, and acknowledged")
+            leader.kill()
+            eventually(lambda: self.leader(cluster), "another leads")
+            open(os.path.join(cluster.work, "go"), "w").close()
+            record = cluster.wait_ended(job)
+            self.assertEqual(record["DerivedExitCode"], "1:0", record)
+            self.assertEqual(cluster.read("steps.txt"), f"ended 1\n{job}.batch\nnext\nnext\n")
+
     def test_a_listing_at_any_controller_shows_what_another_has_acknowledged(self):
         with self.cluster() as cluster:
             eventually(lambda: self.leader(cluster), "somebody leads")
@@ -221,7 +239,7 @@ class ThreeControllers(unittest.TestCase):
         with self.cluster() as cluster:
             leader = eventually(lambda: self.leader(cluster), "somebody leads")
             late = next(controller for controller in cluster.controllers if controller is not leader)
-            eventually(lambda: "version 2 of the state is in force" in leader.text(), "all understand what the leader may write")
+            eventually(lambda: "version 3 of the state is in force" in leader.text(), "all understand what the leader may write")
             cluster.partitions = '[[partitions]]\nname = "extra"\nnodes = "n1"\n'
             for controller in cluster.controllers:
                 if controller is not late:  # its file is forgotten

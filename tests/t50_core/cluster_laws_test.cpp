@@ -223,6 +223,7 @@ private:
         if (job && job->allocation && chance(2)) {
             command.node = job->allocation->shares.front().node;
             command.node_done = chance(2);
+            if (cluster.state_version() >= version_with_step_ends) command.usage.system_us = pick(100);
         }
         return command;
     }
@@ -274,16 +275,25 @@ private:
     Command step(const Cluster& cluster) {
         const auto id = any_of(cluster.active_jobs());
         const auto* job = cluster.find_job(id);
-        if (chance(2))
+        const bool counts_ends = cluster.state_version() >= version_with_step_ends;
+        if (job && job->allocation && counts_ends && chance(3)) {
+            StepNodeDone done{{id, StepId{chance(3) ? step_batch : pick(3)}}, job->attempt};
+            done.nodes = {job->allocation->shares[pick(job->allocation->shares.size())].node};
+            done.cause = static_cast<EndCause>(pick(8));
+            done.exit_status = pick(2) << 8;
+            done.usage.user_us = pick(100);
+            return done;
+        }
+        if (chance(4))
             return FinishStep{{id, StepId{pick(3)}}, job ? job->attempt : 1, EndCause::exited, pick(2) << 8, {}};
         CreateStep command;
         command.job = id;
         command.attempt = job ? job->attempt : 1;
         command.overlap = chance(2);
         command.actor = any_actor();
-        if (job && job->allocation) command.shares = {job->allocation->shares.front()};
-        command.tasks = 1;
-        command.task_ids = {{0}};
+        if (job && job->allocation) command.shares = job->allocation->shares;
+        for (command.tasks = 0; command.tasks < command.shares.size(); ++command.tasks)
+            command.task_ids.push_back({command.tasks});
         return command;
     }
     Command node_event(const Cluster& cluster) {
@@ -317,7 +327,7 @@ private:
         return command;
     }
     Command rare(const Cluster& cluster) {
-        switch (pick(11)) {
+        switch (pick(12)) {
             case 0:
                 return ApplyConfig{config(pick(4))};
             case 1:
@@ -357,6 +367,8 @@ private:
             }
             case 8:
                 return SetPending{{{any_job(cluster), Reason::resources, {}, 5 + pick(10), now_ + 60, Text{"n1"}}}};
+            case 10:
+                return SetStateVersion{newest_state_version};
             case 9:
                 return OutboxDelivered{cluster.outbox().empty() ? 1 : cluster.outbox().front().sequence + pick(5)};
             default:
@@ -435,6 +447,19 @@ void check_books(const Cluster& cluster) {
         RC_ASSERT(pool->second.used == licenses);
 }
 
+// A step waits only for nodes that have something of its job, and while it waits for none it is over.
+void check_steps(const Cluster& cluster) {
+    for (const auto& [key, step] : cluster.steps()) {
+        const auto& job = *cluster.find_job(key.job);
+        for (const auto open : step.open_shares) {
+            RC_ASSERT(open < step.shares.size());
+            RC_ASSERT(cluster.jobs_on(step.shares[open].node).contains(job.id));
+        }
+        if (cluster.state_version() >= version_with_step_ends && step.open_shares.empty())
+            RC_ASSERT(step.is_over() || job.state == JobState::pending);
+    }
+}
+
 void check_indexes(const Cluster& cluster) {
     std::map<JobId, std::uint32_t> running;
     for (const auto& [id, job] : cluster.jobs()) {
@@ -452,6 +477,7 @@ RC_GTEST_PROP(T50Laws, NothingIsEverOversubscribed, ()) {
     while (!commands.done()) {
         (void)cluster.apply(commands.next(cluster));
         check_books(cluster);
+        check_steps(cluster);
         check_indexes(cluster);
     }
 }

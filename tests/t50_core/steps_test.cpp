@@ -1,7 +1,10 @@
 // Steps inside an allocation: where their tasks go, and who may use what at the same time.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/machine/step_layout.hpp"
+#include "core/store/codec.hpp"
 #include "tests/support/cluster_builder.hpp"
 
 namespace spur {
@@ -77,6 +80,141 @@ TEST(T50Steps, OnlyAStepsOwnNodesCanReportItsEnd) {
     EXPECT_FALSE(b.cluster().find_step(end.key)->is_over());
     b.must(FinishStep{.key = end.key, .attempt = 1, .usage = {}, .node = b.node("n1")});
     EXPECT_TRUE(b.cluster().find_step(end.key)->is_over());
+}
+
+// ---- the ends that nodes report ------------------------------------------------------------------------------------
+
+// A job on three nodes with a step on the first two, in a state that counts the ends of steps.
+class StepEnds : public ::testing::Test {
+protected:
+    StepEnds() {
+        b.policies([](Policies& policies) { policies.keep_outbox = true; });
+        b.nodes("n[1-3]", cpus(2));
+        b.must(SetStateVersion{newest_state_version});
+        b.running("a", on("n[1-3]"), limit_min(10));
+        b.must(*lay_out(b, {.min_nodes = 2, .tasks = 2}));
+    }
+    StepNodeDone done(std::string_view node, std::uint32_t exit_status = 0) {
+        return {key, 1, {b.node(node)}, EndCause::exited, exit_status, usage};
+    }
+    const Step& step() { return *b.cluster().find_step(key); }
+    static std::size_t ends(const Events& events) {
+        return static_cast<std::size_t>(
+            std::ranges::count_if(events, [](const Event& event) { return std::holds_alternative<StepEnded>(event); }));
+    }
+    ClusterBuilder b;
+    const StepUsage usage{.user_us = 5, .system_us = 3, .max_rss_kib = 70, .read_bytes = 11, .write_bytes = 13};
+    const StepKey key{JobId{1}, StepId{0}};
+};
+
+TEST_F(StepEnds, AStepEndsWithItsLastNodeAndHasUsedWhatTheyAllHave) {
+    EXPECT_EQ(ends(b.must(done("n2", 4 << 8))), 0U);
+    EXPECT_FALSE(step().is_over());
+    auto last = done("n1", 1 << 8);
+    last.usage.max_rss_kib = 20;
+    b.at(30);
+    EXPECT_EQ(ends(b.must(last)), 1U);
+    EXPECT_EQ(step().state, JobState::failed);
+    EXPECT_EQ(step().exit_status, 4U << 8) << "the highest";
+    EXPECT_EQ(step().end_time, ClusterBuilder::start + 30);
+    EXPECT_EQ(step().usage, (StepUsage{10, 6, 70, 22, 26})) << "memory does not add up over nodes";
+    EXPECT_EQ(b.job("a").derived_exit_status, 4U << 8);
+    EXPECT_EQ(b.cluster().outbox().back().step->usage, step().usage);
+}
+
+TEST_F(StepEnds, WhatANodeSaysTwiceCountsOnce) {
+    b.must(done("n1"));
+    const auto again = b.apply(done("n1"));
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code, ErrorCode::conflict);
+    EXPECT_FALSE(b.apply(done("n3"))) << "it has no part in the step";
+    EXPECT_EQ(step().usage, usage);
+    EXPECT_FALSE(step().is_over());
+}
+
+TEST_F(StepEnds, TheNodeThatDidNotJustExitSaysHowTheStepEnded) {
+    auto killed = done("n1", 9);
+    killed.cause = EndCause::out_of_memory;
+    b.must(killed);
+    b.must(done("n2"));
+    EXPECT_EQ(step().state, JobState::out_of_memory);
+}
+
+TEST_F(StepEnds, WhereItNeverBeganSrunSpeaksForTheNodes) {
+    b.must(StepNodeDone{key, 1, {b.node("n2"), b.node("n1")}, EndCause::exited, 1 << 8, {}});
+    EXPECT_EQ(step().state, JobState::failed);
+}
+
+TEST_F(StepEnds, WhatAStepUsedBeforeItsJobWasCancelledIsKept) {
+    EXPECT_EQ(ends(b.must(CancelJob{{.job = 1}, Actor::root()})), 0U);
+    EXPECT_TRUE(step().is_over()) << "its place is free";
+    b.must(done("n1", 15));
+    EXPECT_EQ(ends(b.must(done("n2", 15))), 1U) << "now nothing will be added to its record";
+    EXPECT_EQ(step().state, JobState::cancelled);
+    EXPECT_EQ(step().usage.user_us, 10U);
+}
+
+TEST_F(StepEnds, ANodeThatIsDoneWithTheJobHasNoStepLeft) {
+    b.must(CancelJob{{.job = 1}, Actor::root()});
+    b.must(done("n1"));
+    EXPECT_EQ(ends(b.must(NodeJobDone{JobId{1}, 1, {b.node("n2")}})), 1U);
+    EXPECT_TRUE(step().open_shares.empty());
+}
+
+TEST_F(StepEnds, AStepOfAJobThatOutlivesANodeEndsAsANodeFailure) {
+    b.pending("b", node_count(2), spec([](JobSpec& job) { job.no_kill = true; }));
+    b.finish(b.id("a"));
+    ASSERT_TRUE(b.start_on(b.id("b"), "n[1-2]"));
+    const auto made = lay_out_step(b.cluster(), b.id("b"), {.min_nodes = 2, .tasks = 2}, Actor::root());
+    ASSERT_TRUE(made);
+    b.must(*made);
+    b.must(NodeLost{b.node("n2"), "gone"});
+    const StepKey other{b.id("b"), StepId{0}};
+    EXPECT_FALSE(b.cluster().find_step(other)->is_over()) << "n1 goes on";
+    b.must(StepNodeDone{other, 1, {b.node("n1")}, EndCause::exited, 0, {}});
+    EXPECT_EQ(b.cluster().find_step(other)->state, JobState::node_fail);
+}
+
+TEST_F(StepEnds, WhatTheBatchScriptUsedIsKept) {
+    FinishJob end{.job = JobId{1}, .attempt = 1, .node = b.node("n1"), .detail = {}, .must_hold = true, .usage = usage};
+    b.must(end);
+    const auto* batch = b.cluster().find_step({JobId{1}, StepId{step_batch}});
+    EXPECT_EQ(batch->state, JobState::completed);
+    EXPECT_EQ(batch->usage, usage);
+    (void)b.apply(end);
+    EXPECT_EQ(batch->usage, usage) << "reported again";
+}
+
+TEST_F(StepEnds, AccountingHearsWhatARequeuedScriptUsed) {
+    b.policies([](Policies& policies) { policies.requeue_exit = {7}; });
+    b.finish(b.id("a"));
+    b.pending("b");
+    ASSERT_TRUE(b.start_on(b.id("b"), "n1"));
+    b.must(FinishJob{.job = b.id("b"),
+                     .attempt = 1,
+                     .exit_status = 7 << 8,
+                     .node = b.node("n1"),
+                     .node_done = true,
+                     .detail = {},
+                     .usage = usage});
+    ASSERT_TRUE(b.job("b").is_pending()) << "its steps are gone";
+    const auto& outbox = b.cluster().outbox();
+    const auto record = std::ranges::find_if(
+        outbox, [&](const OutboxEntry& entry) { return entry.step && entry.step->key.job == b.id("b"); });
+    ASSERT_NE(record, outbox.end());
+    EXPECT_EQ(record->step->usage, usage);
+}
+
+TEST(T50Steps, ARunningStepIsCountedFromTheVersionOnThatCanWriteItDown) {
+    auto b = three_nodes();
+    b.must(*lay_out(b, {.min_nodes = 2, .tasks = 2}));
+    const StepNodeDone done{{b.id("a"), StepId{0}}, 1, {b.node("n1"), b.node("n2")}, EndCause::exited, 0, {}};
+    std::string entry;
+    EXPECT_FALSE(encode(Stamped<Command>{b.now(), done}, entry, version_with_step_ends - 1));
+    EXPECT_FALSE(b.apply(done));
+    b.must(SetStateVersion{newest_state_version});
+    b.must(done);
+    EXPECT_TRUE(b.cluster().find_step(done.key)->is_over());
 }
 
 TEST(T50Steps, AStepThatCanNeverFitIsRefusedForGood) {

@@ -152,6 +152,7 @@ void ReadModelBuilder::copy_directory(const Cluster& cluster) {
     directory->policies = cluster.policies();
     directory->cluster_name = cluster.cluster_name();
     directory->history = cluster.history();
+    directory->state_version = cluster.state_version();
     next_.directory = std::move(directory);
 }
 

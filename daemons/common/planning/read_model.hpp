@@ -24,6 +24,7 @@ struct Directory {
     Policies policies;
     Text cluster_name;
     History history;
+    std::uint32_t state_version{};
 
     const Partition* find_partition(std::string_view name) const;
 };

@@ -331,7 +331,6 @@ void Agents::on_leadership(const Cluster& cluster, const Leadership& now) {
         } else {
             for (auto& [id, presence] : nodes_)
                 if (presence.link) strays.push_back(presence.link);
-            unfinished_.clear();
         }
     }
     for (const auto& link : strays) send_on(link->session, now, "this controller no longer leads");

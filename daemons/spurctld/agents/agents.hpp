@@ -13,7 +13,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -82,12 +81,6 @@ private:
         bool told_silent{false};
         bool told_lost{false};
     };
-    struct Unfinished {          // a step whose end is not in the log yet
-        std::set<NodeId> nodes;  // that have not reported it
-        std::uint32_t worst_status{};
-        std::map<NodeId, std::function<void()>> acknowledge;  // the others' reports, once it is
-        bool proposed{false};
-    };
 
     // agents.cpp
     void park(const wire::Session& session);
@@ -112,8 +105,7 @@ private:
     void take_report(const std::shared_ptr<Link>& link, NodeId node, const v1::StepReport& report);
     void drain(NodeId node, const std::string& why);
     void undrain(NodeId node, std::string_view why);
-    void finish_step(NodeId node, const v1::StepReport& report, std::function<void()> acknowledge);
-    void step_is_over(const StepKey& key);
+    void finish_step(NodeId node, const v1::StepReport& report, const Engine::Done& decided);
 
     // agents_orders.cpp
     std::string pack(v1::ControllerMessage message) const;
@@ -143,7 +135,6 @@ private:
     std::vector<wire::Session> parked_;  // of agents that came while nobody led
     std::vector<Launch> postponed_;      // nobody could say what groups the owner is in
     bool leads_{false};
-    std::map<StepKey, Unfinished> unfinished_;  // [engine thread]
     std::jthread watchdog_;
 };
 

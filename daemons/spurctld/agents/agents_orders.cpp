@@ -182,8 +182,6 @@ void Agents::act(const Cluster& cluster, const Event& event) {
             message.mutable_limits()->set_remaining_s(job->end_time - engine_.now());
         }
         send_to_job(*job, std::move(message));
-    } else if (const auto* ended = std::get_if<StepEnded>(&event)) {
-        step_is_over(ended->step);
     } else if (std::holds_alternative<HistoryChanged>(event)) {
         send_keys(cluster);
     }

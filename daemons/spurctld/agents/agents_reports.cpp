@@ -1,6 +1,4 @@
 // What agents report: turned into commands, and acknowledged once it is known what became of them.
-#include <algorithm>
-
 #include "daemons/spurctld/agents/agents.hpp"
 
 namespace spur::ctld {
@@ -14,6 +12,11 @@ EndCause cause_of(const v1::StepReport& report) {
     if (report.oom()) return EndCause::out_of_memory;
     if (report.timed_out()) return EndCause::timed_out;
     return EndCause::exited;
+}
+
+StepUsage usage_of(const v1::StepReport& report) {
+    const auto& usage = report.usage();
+    return {usage.user_us(), usage.system_us(), usage.max_rss_kib(), usage.read_bytes(), usage.write_bytes()};
 }
 
 constexpr std::size_t longest_detail = 4096;  // of what an agent says about an end
@@ -47,8 +50,9 @@ void Agents::take_report(const std::shared_ptr<Link>& link, NodeId node, const v
         case v1::StepReport::LAUNCH_FAILED:
         case v1::StepReport::PROLOG_FAILED:
             if (report.step_id() != step_batch && report.kind() == v1::StepReport::FINISHED) {
-                finish_step(node, report, acknowledge);
+                finish_step(node, report, decided);
             } else {
+                const bool counts_usage = engine_.model()->directory->state_version >= version_with_step_ends;
                 engine_.propose(FinishJob{.job = job,
                                           .attempt = report.attempt(),
                                           .cause = cause_of(report),
@@ -56,7 +60,8 @@ void Agents::take_report(const std::shared_ptr<Link>& link, NodeId node, const v
                                           .node = node,
                                           .node_done = report.node_done(),
                                           .detail = report.error().substr(0, longest_detail),
-                                          .must_hold = true},
+                                          .must_hold = true,
+                                          .usage = counts_usage ? usage_of(report) : StepUsage{}},
                                 decided);
             }
             break;
@@ -88,43 +93,22 @@ void Agents::undrain(NodeId node, std::string_view why) {
     });
 }
 
-// A step ends when its last node has said so; its status is the highest. Until its end is in the log no node's report
-// is acknowledged: a leader that comes in between hears them all again.
-void Agents::finish_step(NodeId node, const v1::StepReport& report, std::function<void()> acknowledge) {
-    engine_.post([this, node, report, acknowledge = std::move(acknowledge)] {
-        const StepKey key{JobId{report.job_id()}, StepId{report.step_id()}};
+// A step ends when its last node has said so: the state counts them.
+void Agents::finish_step(NodeId node, const v1::StepReport& report, const Engine::Done& decided) {
+    const StepKey key{JobId{report.job_id()}, StepId{report.step_id()}};
+    if (engine_.model()->directory->state_version >= version_with_step_ends)
+        return engine_.propose(StepNodeDone{.key = key,
+                                            .attempt = report.attempt(),
+                                            .nodes = {node},
+                                            .cause = cause_of(report),
+                                            .exit_status = report.exit_status(),
+                                            .usage = usage_of(report)},
+                               decided);
+    // Not every controller can count them yet, and srun's word ends the step. Until then the agent keeps its report.
+    engine_.post([this, key, attempt = report.attempt(), decided] {
         const auto* step = engine_.cluster().find_step(key);
-        if (step == nullptr || step->is_over() || step->attempt != report.attempt()) {
-            step_is_over(key);
-            return acknowledge();
-        }
-        if (std::ranges::find(step->shares, node, &NodeShare::node) == step->shares.end()) return acknowledge();
-        const auto [place, is_first] = unfinished_.try_emplace(key);
-        auto& left = place->second;
-        if (is_first)
-            for (const auto& share : step->shares) left.nodes.insert(share.node);
-        left.acknowledge[node] = acknowledge;
-        left.worst_status = std::max(left.worst_status, report.exit_status());
-        left.nodes.erase(node);
-        if (!left.nodes.empty() || std::exchange(left.proposed, true)) return;
-        FinishStep command{
-            .key = key, .attempt = report.attempt(), .cause = cause_of(report), .exit_status = left.worst_status};
-        const auto& usage = report.usage();
-        command.usage = {usage.user_us(), usage.system_us(), usage.max_rss_kib(), usage.read_bytes(),
-                         usage.write_bytes()};
-        command.node = node;
-        engine_.propose(std::move(command), [this, key](const Answer& answer) {
-            if (answer.is_final()) return step_is_over(key);
-            if (const auto found = unfinished_.find(key); found != unfinished_.end()) found->second.proposed = false;
-        });
+        if (step == nullptr || step->is_over() || step->attempt != attempt) decided({Events{}});
     });
-}
-
-// [engine thread]
-void Agents::step_is_over(const StepKey& key) {
-    const auto over = unfinished_.extract(key);
-    if (over.empty()) return;
-    for (const auto& [node, acknowledge] : over.mapped().acknowledge) acknowledge();
 }
 
 }  // namespace spur::ctld

@@ -65,7 +65,7 @@ void job_launch(const planning::ReadModel& model, const Job& job, const UserReco
 v1::ControllerMessage launch_message(const planning::ReadModel& model, const Job& job, const UserRecord& owner,
                                      std::size_t index, UnixSeconds now) {
     v1::ControllerMessage message;
-    const bool runs_script = index == 0 && job.spec->kind == JobKind::batch && job.het_offset == 0;
+    const bool runs_script = index == 0 && job.has_script();
     auto& wire = runs_script ? *message.mutable_launch()->mutable_job() : *message.mutable_start()->mutable_job();
     job_launch(model, job, owner, wire);
     if (wire.end_time() != 0) wire.set_remaining_s(wire.end_time() - now);

@@ -80,6 +80,7 @@ private:
     bool try_step(const std::shared_ptr<StepAsk>& ask, bool expired);
     Result<v1::CreateStepReply> step_reply(const StepAsk& ask, const Events& events);
     void finish_step(const Call& call);
+    void await_step_end(const Call& call, StepKey key);
     void release_allocation(const Call& call);
     // service_why.cpp
     void explain(const Call& call);

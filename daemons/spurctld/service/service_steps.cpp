@@ -1,4 +1,5 @@
 // Allocations and steps: what srun and salloc ask for.
+#include <algorithm>
 #include <future>
 
 #include "core/machine/step_layout.hpp"
@@ -14,6 +15,7 @@ namespace spur::ctld {
 namespace {
 
 constexpr std::chrono::milliseconds longest_wait{60'000};
+constexpr std::chrono::seconds patience_with_nodes{5};  // whose reports of a step's end follow the word of srun
 constexpr std::int64_t credential_lifetime_s = 120;
 
 std::chrono::steady_clock::time_point deadline_of(std::uint32_t timeout_ms) {
@@ -166,13 +168,39 @@ void Service::finish_step(const Call& call) {
     if (!job) return refuse(call, refusal::invalid_job_id);
     if (const auto who = actor(call); job->spec->uid != who.uid && !who.is_operator())
         return refuse(call, refusal::denied);
-    FinishStep command{.key = {JobId{request->job_id()}, StepId{request->step_id()}},
-                       .attempt = job->attempt,
-                       .exit_status = request->exit_status()};
-    engine_.propose(std::move(command), [this, call](const Answer& answer) {
-        // Its agents may have reported the end first: that is no error.
+    const StepKey key{job->id, StepId{request->step_id()}};
+    std::vector<NodeId> not_begun;
+    for (const auto& name : request->not_begun())
+        if (const auto* node = model->find_node(name)) not_begun.push_back(node->id);
+    // The state may have heard of the end first: that is no error.
+    const auto decided = [this, call, key](const Answer& answer) {
         if (!answer.is_final()) return refuse(call, answer.result.error());
-        call.reply_with(v1::Ack{});
+        await_step_end(call, key);
+    };
+    if (model->directory->state_version < version_with_step_ends)
+        engine_.propose(FinishStep{key, job->attempt, EndCause::exited, request->exit_status(), {}}, decided);
+    else if (not_begun.empty())
+        await_step_end(call, key);
+    else
+        engine_.propose(
+            StepNodeDone{key, job->attempt, std::move(not_begun), EndCause::exited, request->exit_status(), {}},
+            decided);
+}
+
+// Whoever asks for the next step finds this one's place free.
+void Service::await_step_end(const Call& call, StepKey key) {
+    in_background([this, call, key] {
+        watchers_.wait_for_job(key.job, std::chrono::steady_clock::now() + patience_with_nodes,
+                               [call, key](const planning::ReadModel& model, bool expired) {
+                                   if (call.abandoned()) return true;
+                                   const auto& steps = model.steps.get(key.job.value);
+                                   const bool runs = steps && std::ranges::any_of(*steps, [&](const Step& step) {
+                                                         return step.key == key && !step.is_over();
+                                                     });
+                                   if (runs && !expired) return false;
+                                   call.reply_with(v1::Ack{});
+                                   return true;
+                               });
     });
 }
 

@@ -268,8 +268,8 @@ private:
         if (program.empty() || equal_nocase(program, "none")) return true;
         const auto ping = session_.call<v1::PingReply>("Ping", v1::PingRequest{});
         const auto cluster = ping ? ping->cluster() : std::string{};
-        for (const auto& [name, value] : srun::script_variables(first(), made, submitter_, cluster, context).pairs())
-            ::setenv(name.c_str(), value.c_str(), 1);
+        const auto variables = srun::script_variables(first(), made, submitter_, cluster, context);
+        for (const auto& [name, value] : variables.pairs()) ::setenv(name.c_str(), value.c_str(), 1);
         if (::access(program.substr(0, program.find(' ')).c_str(), R_OK | X_OK) != 0) {
             console_.info("Access denied for {}: {}", program, std::strerror(errno));
             return true;

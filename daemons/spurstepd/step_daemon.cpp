@@ -257,7 +257,7 @@ int StepDaemon::wait_ms() const {
     if (spec_.end_boot_s != 0 && !suspended_ && !kill_at_) {
         const auto now = boot_now();
         no_longer_than(std::chrono::seconds{spec_.end_boot_s - now});
-        if (spec_.warn_signal != 0 && !warned_)
+        if (is_warning_due())
             no_longer_than(std::chrono::seconds{spec_.end_boot_s - spec_.warn_before_s - now});
     }
     return static_cast<int>(wait.count());
@@ -348,7 +348,7 @@ void StepDaemon::check_time() {
     }
     if (spec_.end_boot_s == 0 || suspended_ || kill_at_) return;
     const auto boot = boot_now();
-    if (spec_.warn_signal != 0 && !warned_ && boot >= spec_.end_boot_s - spec_.warn_before_s) warn_tasks();
+    if (is_warning_due() && boot >= spec_.end_boot_s - spec_.warn_before_s) warn_tasks();
     if (boot < spec_.end_boot_s) return;
     if (spec_.end_boot_s != spec_.own_end_boot_s) tell_reader(FrameType::aborted, "");
     end(EndOrder{.tell = true, .because = "DUE TO TIME LIMIT", .timed_out = true});

@@ -127,7 +127,7 @@ Result<void> ClusterOps::on(const FinishStep& cmd) {
 
 Result<void> ClusterOps::on(const StepNodeDone& cmd) {
     const auto place = c.steps_.find(cmd.key);
-    if (place == c.steps_.end()) return fail(ErrorCode::not_found, "{}", refusal::invalid_job_id);
+    if (place == c.steps_.end()) return fail(refusal::invalid_job_id);
     auto& step = place->second;
     const auto is_open = [&](NodeId node) {
         return std::ranges::any_of(step.open_shares, [&](auto share) { return step.shares[share].node == node; });

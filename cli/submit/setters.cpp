@@ -3,12 +3,14 @@
 
 #include "cli/common/users.hpp"
 #include "core/model/gres.hpp"
+#include "core/slurm/mail.hpp"
 #include "core/slurm/signal.hpp"
 #include "core/text/hostlist.hpp"
 #include "core/text/lexical.hpp"
 #include "core/text/quantity.hpp"
 #include "core/text/timefmt.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -230,34 +232,17 @@ Set kill_on_invalid_dep(SubmitOptions& options, const char* value) {
 }
 
 Set mail_type(SubmitOptions& options, const char* value) {
-    struct Type {
-        std::string_view name;
-        std::uint32_t bits;
-    };
-    static constexpr Type types[] = {
-        {"NONE", 0},
-        {"BEGIN", 1U << 0},
-        {"END", 1U << 1},
-        {"FAIL", 1U << 2},
-        {"REQUEUE", 1U << 3},
-        {"TIME_LIMIT", 1U << 4},
-        {"TIME_LIMIT_90", 1U << 5},
-        {"TIME_LIMIT_80", 1U << 6},
-        {"TIME_LIMIT_50", 1U << 7},
-        {"STAGE_OUT", 1U << 8},
-        {"ARRAY_TASKS", 1U << 9},
-        {"INVALID_DEPEND", 1U << 10},
-        {"ALL", 0x1U | 0x2U | 0x4U | 0x8U | 0x100U | 0x400U},
-    };
     std::uint32_t bits = 0;
     for (const auto word : split(value, ',')) {
-        bool known = false;
-        for (const auto& type : types) {
-            if (!equal_nocase(type.name, word)) continue;
-            known = true;
-            bits = type.bits == 0 ? 0 : bits | type.bits;
-        }
-        if (!known) return invalid("mail-type");
+        const auto* type = std::ranges::find_if(mail_types, [&](auto& one) { return equal_nocase(one.name, word); });
+        if (type != std::end(mail_types))
+            bits |= type->bit;
+        else if (equal_nocase(word, "ALL"))
+            bits |= all_mail_types;
+        else if (equal_nocase(word, "NONE"))
+            bits = 0;
+        else
+            return invalid("mail-type");
     }
     options.spec.set_mail_type(bits);
     return {};

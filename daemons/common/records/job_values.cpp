@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/slurm/mail.hpp"
 #include "core/slurm/refusal.hpp"
 #include "core/text/timefmt.hpp"
 
@@ -76,28 +77,10 @@ Value tres_of(const JobView& view) {
     return view->tres_allocated().empty() ? Value{view->tres_requested()} : Value{view->tres_allocated()};
 }
 
-// In the order in which scontrol says them.
 Value mail_types_of(const JobView& view) {
-    struct Type {
-        std::uint32_t bit;
-        const char* name;
-    };
-    static constexpr Type types[] = {
-        {1U << 10, "INVALID_DEPEND"},
-        {1U << 9, "ARRAY_TASKS"},
-        {1U << 0, "BEGIN"},
-        {1U << 1, "END"},
-        {1U << 2, "FAIL"},
-        {1U << 3, "REQUEUE"},
-        {1U << 8, "STAGE_OUT"},
-        {1U << 7, "TIME_LIMIT_50"},
-        {1U << 6, "TIME_LIMIT_80"},
-        {1U << 5, "TIME_LIMIT_90"},
-        {1U << 4, "TIME_LIMIT"},
-    };
     std::string text;
-    for (const auto& type : types)
-        if (view.spec().mail_type() & type.bit) text += (text.empty() ? "" : ",") + std::string(type.name);
+    for (const auto& type : mail_types)
+        if (view.spec().mail_type() & type.bit) text.append(text.empty() ? "" : ",").append(type.name);
     return text.empty() && view.spec().mail_type() != 0 ? "NONE" : text;
 }
 

@@ -419,10 +419,9 @@ Taken<QosChange> qos_change(const Spec& spec, const AccountsDraft& draft) {
         }};
     }
     if (spec.key == "preemptmode") {
-        const auto mode = lower(spec.value);
-        if (!is_in({"cluster", "off", "cancel", "requeue", "suspend", "gang"}, mode))
-            return std::unexpected(invalid("PreemptMode", spec));
-        return QosChange{[mode](v1::Qos& qos) { qos.set_preempt_mode(mode); }};
+        const auto mode = find_preempt_mode(spec.value);
+        if (!mode) return std::unexpected(invalid("PreemptMode", spec));
+        return QosChange{[mode](v1::Qos& qos) { qos.set_preempt_mode(lower(to_string(*mode))); }};
     }
     if (spec.key == "preempt") {
         const auto names = spec.value.empty() || spec.value == "-1" ? Taken<Names>{Names{}} : known_qos(spec, draft);

@@ -11,6 +11,7 @@
 #include "core/text/quantity.hpp"
 #include "core/text/timefmt.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>

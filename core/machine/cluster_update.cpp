@@ -10,99 +10,30 @@ namespace spur {
 
 namespace {
 
-// Changes that make sense only while a job waits.
-bool touches_request(const JobChanges& changes) {
-    return changes.account || changes.qos || changes.reservation || changes.features || changes.node_list ||
-           changes.exclude_nodes || changes.licenses || changes.dependency || changes.gres_per_node ||
-           changes.partitions || changes.time_min_min || changes.min_nodes || changes.max_nodes || changes.tasks ||
-           changes.cpus_per_task || changes.tasks_per_node || changes.min_cpus_per_node || changes.switches ||
-           changes.core_spec || changes.mem_per_node_mib || changes.mem_per_cpu_mib || changes.min_tmp_mib ||
-           changes.begin || changes.contiguous || changes.oversubscribe || changes.exclusive || changes.std_in ||
-           changes.std_out || changes.std_err || changes.work_dir || changes.burst_buffer || changes.prefer ||
-           changes.reset_accrue_time || changes.kill_on_invalid_dependency || changes.sockets_per_node ||
-           changes.cores_per_socket || changes.threads_per_core || changes.delay_boot_s || changes.switches_wait_s;
-}
-
-// Without what may change at any time.
-JobChanges request_part(JobChanges changes) {
-    changes.name = changes.comment = changes.admin_comment = changes.system_comment = changes.extra = changes.wckey =
-        changes.mail_user = std::nullopt;
-    changes.mail_type = changes.time_limit_min = changes.priority = changes.array_limit = std::nullopt;
-    changes.deadline = changes.end_time = std::nullopt;
-    changes.nice = std::nullopt;
-    changes.requeue = std::nullopt;
-    return changes;
-}
-
 // Notes may be added to any job, even one that is over.
-bool touches_more_than_notes(const JobChanges& changes) {
-    JobChanges rest = changes;
-    rest.comment = rest.admin_comment = rest.system_comment = rest.extra = rest.wckey = std::nullopt;
-    return !(rest == JobChanges{});
+bool touches_more_than_notes(JobChanges changes) {
+#define SPUR_CLEAR_NOTE(number, member, when, ...) \
+    if (ChangeWhen::when == ChangeWhen::always) changes.member.reset();
+    SPUR_JOB_CHANGES(SPUR_CLEAR_NOTE, SPUR_CLEAR_NOTE)
+#undef SPUR_CLEAR_NOTE
+    return !(changes == JobChanges{});
 }
 
-template <class T, class U>
-void put(std::optional<T> const& from, U& to) {
-    if (from) to = *from;
-}
+enum class Which { all, while_waiting };
 
-JobSpec changed_spec(const JobSpec& old, const JobChanges& changes) {
+JobSpec changed_spec(const JobSpec& old, const JobChanges& changes, Which which = Which::all) {
     JobSpec spec = old;
-    put(changes.name, spec.name);
-    put(changes.account, spec.account);
-    put(changes.qos, spec.qos);
-    put(changes.reservation, spec.reservation);
-    put(changes.features, spec.features);
-    put(changes.prefer, spec.prefer);
-    put(changes.node_list, spec.node_list);
-    put(changes.exclude_nodes, spec.exclude_nodes);
-    put(changes.licenses, spec.licenses);
-    put(changes.comment, spec.comment);
-    put(changes.admin_comment, spec.admin_comment);
-    put(changes.dependency, spec.dependency);
-    put(changes.gres_per_node, spec.gres_per_node);
-    put(changes.std_in, spec.std_in);
-    put(changes.std_out, spec.std_out);
-    put(changes.std_err, spec.std_err);
-    put(changes.work_dir, spec.work_dir);
-    put(changes.wckey, spec.wckey);
-    put(changes.mail_user, spec.mail_user);
-    put(changes.mail_type, spec.mail_type);
-    put(changes.extra, spec.extra);
-    put(changes.burst_buffer, spec.burst_buffer);
-    put(changes.partitions, spec.partitions);
-    put(changes.time_limit_min, spec.time_limit_min);
-    put(changes.time_min_min, spec.time_min_min);
-    put(changes.min_nodes, spec.min_nodes);
-    put(changes.max_nodes, spec.max_nodes);
-    put(changes.tasks, spec.tasks);
-    put(changes.cpus_per_task, spec.cpus_per_task);
-    put(changes.tasks_per_node, spec.tasks_per_node);
-    put(changes.min_cpus_per_node, spec.min_cpus_per_node);
-    put(changes.switches, spec.switches);
-    put(changes.switches_wait_s, spec.switches_wait_s);
-    put(changes.sockets_per_node, spec.sockets_per_node);
-    put(changes.cores_per_socket, spec.cores_per_socket);
-    put(changes.threads_per_core, spec.threads_per_core);
-    put(changes.delay_boot_s, spec.delay_boot_s);
-    put(changes.core_spec, spec.core_spec);
-    put(changes.min_tmp_mib, spec.min_tmp_mib);
-    put(changes.nice, spec.nice);
-    put(changes.begin, spec.begin);
-    put(changes.deadline, spec.deadline);
-    put(changes.requeue, spec.requeue);
-    put(changes.contiguous, spec.contiguous);
-    put(changes.oversubscribe, spec.oversubscribe);
-    put(changes.exclusive, spec.exclusive);
-    put(changes.kill_on_invalid_dependency, spec.kill_on_invalid_dependency);
-    if (changes.mem_per_node_mib) {
-        spec.mem_per_node_mib = changes.mem_per_node_mib;
-        spec.mem_per_cpu_mib.reset();
-    }
-    if (changes.mem_per_cpu_mib) {
-        spec.mem_per_cpu_mib = changes.mem_per_cpu_mib;
+#define SPUR_PUT(number, member, when)                                                      \
+    if (changes.member && (which == Which::all || ChangeWhen::when == ChangeWhen::waiting)) \
+        spec.member = *changes.member;
+#define SPUR_SKIP(...)
+    SPUR_JOB_CHANGES(SPUR_PUT, SPUR_SKIP)
+#undef SPUR_PUT
+#undef SPUR_SKIP
+    if (changes.mem_per_cpu_mib)
         spec.mem_per_node_mib.reset();
-    }
+    else if (changes.mem_per_node_mib)
+        spec.mem_per_cpu_mib.reset();
     return spec;
 }
 
@@ -159,8 +90,7 @@ Result<void> ClusterOps::check_update(const Job& job, const UpdateJob& cmd) {
     const auto& changes = cmd.changes;
     SPUR_CHECK(check_rights(job, cmd));
     if (job.is_finished() && touches_more_than_notes(changes)) return fail(refusal::finished);
-    if (job.state != JobState::pending && touches_request(changes) &&
-        !(changed_spec(*job.spec, request_part(changes)) == *job.spec))
+    if (job.state != JobState::pending && !(changed_spec(*job.spec, changes, Which::while_waiting) == *job.spec))
         return fail(refusal::not_pending);
     if (changes.priority && *changes.priority && job.hold != Hold::none) return fail(refusal::job_held);
     if (changes.time_limit_min && *changes.time_limit_min == 0) return fail(refusal::invalid_time_limit);
@@ -257,7 +187,7 @@ void ClusterOps::change_job(Job& job, const UpdateJob& cmd) {
             else if (cmd.recheck)
                 job.association = {};
         }
-        put(changes.system_comment, job.system_comment);
+        if (changes.system_comment) job.system_comment = *changes.system_comment;
         if (tied) job.dependencies = *DependencyList::parse(*changes.dependency);
         if (changes.reset_accrue_time) job.accrue_time = at;
         if (changes.priority) set_priority(job, *changes.priority, cmd.actor);

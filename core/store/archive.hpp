@@ -10,6 +10,20 @@
 
 namespace spur::archive {
 
+// The version that brought a number of a list made by a macro: version 1 had those up to `last`. When a later version
+// brings more, the one before it must be said here.
+constexpr std::uint32_t since(std::uint32_t number, std::uint32_t last) {
+    return number <= last ? first_state_version : newest_state_version;
+}
+
+// A list made by a macro ends with a comma: whatever follows it is dropped.
+template <class... T>
+constexpr auto without_last(const std::tuple<T...>& list) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return std::tuple{std::get<I>(list)...};
+    }(std::make_index_sequence<sizeof...(T) - 1>{});
+}
+
 inline constexpr std::uint32_t bit_member_limit = 1U << 20;  // keeps a forged set from eating the machine
 
 void write_body(Writer& out, const Bitset& set);

@@ -17,7 +17,7 @@ using To = Draft&;
 
 constexpr std::array<std::string_view, 9> axes{"state", "sched", "select", "priority", "accounting",
                                                "auth",  "net",   "gpu",    "cgroup"};
-constexpr std::array<std::string_view, 5> preempt_modes{"OFF", "CANCEL", "REQUEUE", "SUSPEND", "GANG"};
+constexpr auto own_preempt_modes = std::span{preempt_modes}.subspan(1);  // CLUSTER is for QOSes
 // Slurm writes the plugin's whole name.
 constexpr std::size_t preempt_type_count = 4;
 constexpr std::array<std::string_view, 2 * preempt_type_count> preempt_types{
@@ -257,7 +257,7 @@ constexpr std::array scheduler_keys{
       [](In in, To to) { in.count(to.config.scheduler.fairshare_interval_s, 1, 86'400); }},
     K{"preempt_mode", "choice", "OFF", "PreemptMode: OFF, CANCEL, REQUEUE, SUSPEND or GANG",
       [](In in, To to) {
-          if (const auto choice = in.choice(preempt_modes))
+          if (const auto choice = in.choice(own_preempt_modes))
               to.policies.preempt_mode = static_cast<PreemptMode>(*choice + 1);
       }},
     K{"preempt_type", "choice", "any",

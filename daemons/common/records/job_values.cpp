@@ -80,7 +80,7 @@ Value tres_of(const JobView& view) {
 Value mail_types_of(const JobView& view) {
     std::string text;
     for (const auto& type : mail_types)
-        if (view.spec().mail_type() & type.bit) text += (text.empty() ? "" : ",") + std::string(type.name);
+        if (view.spec().mail_type() & type.bit) text.append(text.empty() ? "" : ",").append(type.name);
     return text.empty() && view.spec().mail_type() != 0 ? "NONE" : text;
 }
 

@@ -30,24 +30,6 @@ std::string names_of(const planning::ReadModel& model, const std::vector<NodeId>
     return compress_hosts(names);
 }
 
-std::string_view preempt_text(PreemptMode mode) {
-    switch (mode) {
-        case PreemptMode::unset:
-            return "";
-        case PreemptMode::off:
-            return "OFF";
-        case PreemptMode::cancel:
-            return "CANCEL";
-        case PreemptMode::requeue:
-            return "REQUEUE";
-        case PreemptMode::suspend:
-            return "SUSPEND";
-        case PreemptMode::gang:
-            return "GANG";
-    }
-    return "";
-}
-
 std::string oversubscribe_text(const Partition& partition) {
     switch (partition.oversubscribe) {
         case OverSubscribe::no:
@@ -324,7 +306,8 @@ void partition_to_wire(const planning::ReadModel& model, const Partition& partit
     wire.set_lln(partition.lln);
     wire.set_require_reservation(partition.require_reservation);
     wire.set_oversubscribe(oversubscribe_text(partition));
-    wire.set_preempt_mode(std::string{preempt_text(partition.preempt_mode)});
+    if (partition.preempt_mode != PreemptMode::unset)
+        wire.set_preempt_mode(std::string{to_string(partition.preempt_mode)});
     wire.set_grace_time_s(partition.grace_time_s);
     wire.set_allow_groups(join(partition.allow_groups));
     wire.set_allow_accounts(join(partition.allow_accounts));

@@ -158,13 +158,11 @@ Result<Partition> changed_partition(Partition partition, const Settings& setting
         {"maxmempernode", records::set_mib<&Partition::max_mem_per_node_mib>},
         {"preemptmode",
          [](Partition& p, const Setting& setting) -> Result<void> {
-             static constexpr std::string_view modes[] = {"OFF", "CANCEL", "REQUEUE", "SUSPEND", "GANG"};
-             const auto* mode =
-                 std::ranges::find_if(modes, [&](auto name) { return equal_nocase(name, setting.value); });
-             if (mode == std::end(modes))
+             const auto mode = find_preempt_mode(setting.value);
+             if (!mode || *mode == PreemptMode::unset)
                  return fail(ErrorCode::invalid, "PreemptMode={} is not OFF, CANCEL, REQUEUE, SUSPEND or GANG",
                              setting.value);
-             p.preempt_mode = static_cast<PreemptMode>(mode - modes + 1);
+             p.preempt_mode = *mode;
              return {};
          }},
         {"prioritytier",

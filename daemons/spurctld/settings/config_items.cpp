@@ -10,7 +10,6 @@ namespace spur::ctld {
 
 namespace {
 
-constexpr const char* preempt_modes[] = {"OFF", "OFF", "CANCEL", "REQUEUE", "SUSPEND", "GANG"};
 constexpr const char* preempt_types[] = {"preempt/any", "preempt/none", "preempt/partition_prio", "preempt/qos"};
 
 std::string seconds(std::uint64_t value) { return fmt::format("{} sec", value); }
@@ -77,7 +76,7 @@ std::vector<std::pair<std::string, std::string>> describe_config(const Config& c
         {"MinJobAge", seconds(policies.min_job_age_s)},
         {"OverTimeLimit", fmt::format("{} min", policies.over_time_limit_min)},
         {"PreemptExemptTime", print_long_duration(policies.preempt_exempt_time_s)},
-        {"PreemptMode", preempt_modes[static_cast<std::size_t>(policies.preempt_mode)]},
+        {"PreemptMode", std::string{to_string(std::max(policies.preempt_mode, PreemptMode::off))}},
         {"PreemptType", preempt_types[static_cast<std::size_t>(policies.preempt_type)]},
         {"PriorityType", plugin_of("priority", "priority/fairshare")},
         {"PrivateData", private_data_words(policies.private_data)},

@@ -227,7 +227,7 @@ constexpr JobField rows[] = {
     {.id = partition, .name = "Partition", .listing = {'P', "partition", "PARTITION", cut, sorts}, .sacct = "Partition",
      .json = "partition", .member = "partition", .absent = {"", ""}, .get = of_job<&J::partition>,
      .change = {"partition", 2, set_names<&C::partitions>}},
-    {.id = pending_time, .listing = {0, "pendingtime", "PENDING_TIME"}, .sacct = "PlannedCPURAW", .type = Type::count,
+    {.id = pending_time, .listing = {0, "pendingtime", "PENDING_TIME"}, .sacct = "Planned", .type = Type::count,
      .get = pending_time_of},
     {.id = power, .name = "Power", .member = "power_flags", .absent = {"", ""}, .get = nothing},
     {.id = prefer, .name = "Prefer", .listing = {0, "prefer", "PREFER"}, .json = "prefer", .member = "prefer",

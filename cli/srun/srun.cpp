@@ -208,7 +208,7 @@ private:
     std::expected<std::vector<srun::StepPart>, int> create_parts(const std::vector<Place>& places) {
         std::vector<srun::StepPart> parts;
         const auto give_up = [&](int code) {
-            finish(parts, 1 << 8);
+            finish(parts, 1 << 8, {});
             return std::unexpected(code);
         };
         std::uint32_t tasks = 0;

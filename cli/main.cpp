@@ -2,6 +2,7 @@
 #include "cli/common/output.hpp"
 #include "cli/verbs.hpp"
 #include "core/text/suggest.hpp"
+#include "core/version.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -85,7 +86,7 @@ int run_spur(std::vector<std::string> words) {
     for (; at < words.size() && words[at].starts_with('-'); ++at) {
         const auto& word = words[at];
         if (word == "--help" || word == "-h") return print_out(help()), 0;
-        if (word == "--version" || word == "-V") return print_out("spur " SPUR_VERSION "\n"), 0;
+        if (word == "--version" || word == "-V") return print_out(fmt::format("spur {}\n", program_version)), 0;
         if (word.starts_with("--controller=")) {
             controller = word.substr(std::string_view("--controller=").size());
         } else if (word == "--controller" && at + 1 < words.size()) {

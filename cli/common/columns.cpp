@@ -1,3 +1,4 @@
+// Laying out the cells of such tables, and reading the user's choice of columns: "account%20,user".
 #include "cli/common/columns.hpp"
 
 #include "core/text/lexical.hpp"

@@ -1,3 +1,4 @@
+// Opening the auth plugin that the cluster's configuration names, and asking it for credentials.
 #include "cli/common/credentials.hpp"
 
 #include "daemons/common/auth/plugin_auth.hpp"

@@ -22,8 +22,7 @@ Layout take_layout(std::string_view& text) {
 
 }  // namespace
 
-void put_cell(std::string& line, const Value& value, const Layout& layout, Cut cut) {
-    std::string_view text = value.text;
+void put_cell(std::string& line, std::string_view text, bool is_null, const Layout& layout, Cut cut) {
     std::string starred;
     if (cut == Cut::keep_star && layout.width != 0 && text.size() > layout.width && text.ends_with('*')) {
         starred = std::string(text.substr(0, layout.width - 1)) + '*';
@@ -38,7 +37,7 @@ void put_cell(std::string& line, const Value& value, const Layout& layout, Cut c
             line += text;
         } else {
             // printf("%-*.*s") writes "(null)" whole or not at all.
-            if (value.is_null && layout.width < text.size()) text = {};
+            if (is_null && layout.width < text.size()) text = {};
             text = text.substr(0, layout.width);
             line += text;
             if (text.size() < layout.width) line.append(layout.width - text.size(), ' ');

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/text/lexical.hpp"
+#include "daemons/common/records/record.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -36,14 +37,13 @@ struct Layout {
     std::string suffix;
 };
 
-// What happens to a cell that is too wide. Right-justified node lists are never cut, nor are right-justified times,
-// whose header is; the star of a default partition survives.
-enum class Cut { always, unless_right, value_unless_right, keep_star };
+using records::Cut;
 
-void put_cell(std::string& line, const Value& value, const Layout& layout, Cut cut);
+void put_cell(std::string& line, std::string_view text, bool is_null, const Layout& layout, Cut cut);
 
 template <class Row>
 struct Field {
+    using ViewType = Row;
     char letter;       // for -o; 0: none
     const char* name;  // for -O, in lower case; nullptr: none
     const char* header;
@@ -51,37 +51,68 @@ struct Field {
     Value (*get)(const Row&);
 };
 
+// A field of either kind in a listing: what it is called there, and one cell of it.
 template <class Row>
+records::Listing listing_of(const Field<Row>& field) {
+    return {field.letter, field.name, field.header, field.cut};
+}
+template <class View, class Id, class Target>
+const records::Listing& listing_of(const records::Field<View, Id, Target>& field) {
+    return field.listing;
+}
+template <class Row>
+void put_field(std::string& line, const Field<Row>& field, const Row& row, const Layout& layout) {
+    const auto value = field.get(row);
+    put_cell(line, value.text, value.is_null, layout, field.cut);
+}
+template <class View, class Id, class Target>
+void put_field(std::string& line, const records::Field<View, Id, Target>& field, const View& view,
+               const Layout& layout) {
+    const auto value = field.get(view);
+    const char* absent = field.absent.listing;
+    std::string scratch;
+    put_cell(line, records::write(value, field.type, records::Look::listing, absent, view.in, scratch),
+             value.is_absent() && absent == records::null, layout, field.listing.cut);
+}
+
+template <class F>
 struct Column {
-    const Field<Row>* field;  // nullptr: only the suffix, literal text
+    const F* field;  // nullptr: only the suffix, literal text
     Layout layout;
 };
 
-template <class Row>
-struct Format {
+template <class F>
+struct FormatOf {
     std::string prefix;
-    std::vector<Column<Row>> columns;
+    std::vector<Column<F>> columns;
 
     bool has_letter(char letter) const {
         for (const auto& column : columns)
-            if (column.field && column.field->letter == letter) return true;
+            if (column.field && listing_of(*column.field).letter == letter) return true;
         return false;
     }
     void header(std::string& out) const {
         out += prefix;
-        for (const auto& column : columns)
-            put_cell(out, column.field ? Value{column.field->header} : Value{""}, column.layout,
-                     column.field && column.field->cut == Cut::unless_right ? Cut::unless_right : Cut::always);
+        for (const auto& column : columns) {
+            const auto listing = column.field ? listing_of(*column.field) : records::Listing{};
+            put_cell(out, listing.header, false, column.layout,
+                     listing.cut == Cut::unless_right ? Cut::unless_right : Cut::always);
+        }
         out += '\n';
     }
-    void row(std::string& out, const Row& record) const {
+    void row(std::string& out, const typename F::ViewType& record) const {
         out += prefix;
-        for (const auto& column : columns)
-            put_cell(out, column.field ? column.field->get(record) : Value{""}, column.layout,
-                     column.field ? column.field->cut : Cut::always);
+        for (const auto& column : columns) {
+            if (column.field)
+                put_field(out, *column.field, record, column.layout);
+            else
+                put_cell(out, "", false, column.layout, Cut::always);
+        }
         out += '\n';
     }
 };
+template <class Row>
+using Format = FormatOf<Field<Row>>;
 
 // One piece of a "%..." string after its percent sign, or of a comma list: what was asked for, not yet looked up.
 struct LetterPiece {
@@ -105,18 +136,18 @@ std::vector<NamePiece> split_names(std::string_view format);
 // What could not be understood, in Slurm's words and order; it is reported and printing goes on.
 using Complaints = std::vector<std::string>;
 
-template <class Row>
-const Field<Row>* find_letter(std::span<const Field<Row>> fields, char letter) {
+template <class F>
+const F* find_letter(std::span<const F> fields, char letter) {
     for (const auto& field : fields)
-        if (field.letter != 0 && field.letter == letter) return &field;
+        if (letter != 0 && listing_of(field).letter == letter) return &field;
     return nullptr;
 }
 
 // `all` lists the letters of "%all" in the order Slurm prints them.
-template <class Row>
-Format<Row> letters_format(std::span<const Field<Row>> fields, std::string_view format, std::string_view all,
+template <class F>
+FormatOf<F> letters_format(std::span<const F> fields, std::string_view format, std::string_view all,
                            Complaints& complaints) {
-    Format<Row> result;
+    FormatOf<F> result;
     auto split = split_letters(format);
     result.prefix = std::move(split.prefix);
     for (auto& piece : split.pieces) {
@@ -134,13 +165,14 @@ Format<Row> letters_format(std::span<const Field<Row>> fields, std::string_view 
     return result;
 }
 
-template <class Row>
-Format<Row> names_format(std::span<const Field<Row>> fields, std::string_view format, Complaints& complaints) {
-    Format<Row> result;
+template <class F>
+FormatOf<F> names_format(std::span<const F> fields, std::string_view format, Complaints& complaints) {
+    FormatOf<F> result;
     for (auto& piece : split_names(format)) {
-        const Field<Row>* found = nullptr;
+        const auto is_named = [&](const char* name) { return name && equal_nocase(name, piece.name); };
+        const F* found = nullptr;
         for (const auto& field : fields)
-            if (field.name && equal_nocase(field.name, piece.name)) found = &field;
+            if (is_named(listing_of(field).name) || is_named(listing_of(field).older)) found = &field;
         if (found == nullptr) {
             complaints.push_back(piece.name);
             piece.layout.width = 0;

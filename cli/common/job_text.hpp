@@ -1,56 +1,30 @@
-// What several commands say about a job: its id as users know it, its state, how long it has run, its command.
+// What the commands say about a job, by the names that the records know it under.
 #pragma once
 
-#include "core/model/array_spec.hpp"
-#include "core/model/job.hpp"
-#include "spur/v1/job.pb.h"
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
+#include "daemons/common/records/job_text.hpp"
+#include "daemons/common/records/record.hpp"
 
 namespace spur::cli {
 
-struct StateAndFlags {
-    JobState state{JobState::pending};
-    std::uint32_t flags{};
-    bool is_finished() const { return state > JobState::suspended; }
-};
-StateAndFlags job_state(const v1::Job& job);
-
-// The array's tasks that are still one record: "1,4,7,10%2", at most `max_chars` long (0: any length); or one task's
-// number; empty if the job is no part of an array.
-std::string array_task_text(const v1::Job& job, std::size_t max_chars);
-
-// One waiting task of an array that is still one record, as if it were a record of its own.
-v1::Job waiting_task(const v1::Job& array, std::uint32_t task);
-
-// "12", "12_3", "12_[4-9]", "12+1".
-std::string job_id_text(const v1::Job& job, std::size_t max_chars);
-
-std::int64_t run_time_s(const v1::Job& job, std::int64_t now);
-std::uint32_t node_count(const v1::Job& job);
-std::uint32_t cpu_count(const v1::Job& job);
-std::uint32_t task_count(const v1::Job& job);
-std::uint32_t min_cpus_per_node(const v1::Job& job);
-std::string reason_text(const v1::Job& job);
-std::string command_text(const v1::Job& job);  // empty: --wrap or standard input
-std::string_view oversubscribe_text(const v1::Job& job);
-std::string batch_host(const v1::Job& job);  // the first node for jobs without a script; empty: none yet
-std::string user_name(const v1::Job& job);
-std::string group_name(const v1::Job& job);
-
-// Memory per node or per CPU, whichever the job asked for; nullopt: neither.
-std::optional<std::uint64_t> min_memory_mib(const v1::Job& job);
-
-// "gres:gpu:2" for what the user typed as "gpu:2"; empty for nothing.
-std::string gres_as_tres(const std::string& gres);
-
-// How long an array's task list may get in a listing: SLURM_BITSTR_LEN, or 64.
-std::size_t array_text_limit();
-
-// The moment as SLURM_TIME_FORMAT asks, and `absent` for one that is not known.
-std::string time_text(std::int64_t time, std::int64_t now, std::string_view absent);
+using records::array_task_text;
+using records::array_text_limit;
+using records::batch_host;
+using records::command_text;
+using records::cpu_count;
+using records::gres_as_tres;
+using records::group_name;
+using records::job_id_text;
+using records::job_state;
+using records::min_cpus_per_node;
+using records::min_memory_mib;
+using records::node_count;
+using records::oversubscribe_text;
+using records::reason_text;
+using records::run_time_s;
+using records::StateAndFlags;
+using records::task_count;
+using records::time_text;
+using records::user_name;
+using records::waiting_task;
 
 }  // namespace spur::cli

@@ -2,19 +2,20 @@
 #include "cli/common/session.hpp"
 
 #include "cli/common/credentials.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 
 namespace spur::cli {
 namespace {
 
-constexpr std::string_view no_contact = "Unable to contact slurm controller (connect failure)";
-constexpr std::string_view timed_out = "Socket timed out on send/recv operation";
-constexpr std::string_view not_authentic = "Protocol authentication error";
-
 std::string endpoint_list(const Cluster& cluster) {
     std::string text;
     for (const auto& endpoint : cluster.controllers) text += (text.empty() ? "" : ", ") + endpoint.text();
     return text;
+}
+
+Failure failure_of(const Refusal& why, std::string detail) {
+    return {std::string{why.sentence}, {std::move(detail)}, why.code, false, why.number};
 }
 
 }  // namespace
@@ -27,6 +28,7 @@ void Failure::print_details(const Console& console) const {
 Failure to_failure(const Error& error) {
     Failure failure;
     failure.code = error.code;
+    failure.slurm_error = error.slurm_error;
     for (const auto line : split(error.text, '\n'))
         if (!line.empty()) failure.details.emplace_back(line);
     if (!failure.details.empty()) {
@@ -39,13 +41,12 @@ Failure to_failure(const Error& error) {
 Failure to_failure(const wire::RpcError& error, const Cluster& cluster) {
     switch (error.status) {
         case wire::Status::unavailable:
-            return {std::string(no_contact),
-                    {fmt::format("{} (controller {}, from {})", error.text, endpoint_list(cluster), cluster.source)},
-                    ErrorCode::unavailable};
+            return failure_of(refusal::no_contact, fmt::format("{} (controller {}, from {})", error.text,
+                                                               endpoint_list(cluster), cluster.source));
         case wire::Status::deadline_exceeded:
-            return {std::string(timed_out), {error.text}, ErrorCode::unavailable};
+            return failure_of(refusal::timed_out, error.text);
         case wire::Status::unauthenticated:
-            return {std::string(not_authentic), {error.text}, ErrorCode::denied};
+            return failure_of(refusal::not_authentic, error.text);
         default:
             return to_failure(static_cast<const Error&>(error));
     }
@@ -62,10 +63,9 @@ Answer<Session> Session::open(const std::string& controller, const Console* cons
     auto cluster = find_cluster(controller);
     if (!cluster) return std::unexpected(to_failure(cluster.error()));
     if (cluster->controllers.empty())  // in the words that programs written for Slurm look for
-        return std::unexpected(to_failure(
-            Error{ErrorCode::unavailable,
-                  "Unable to contact slurm controller (connect failure): no cluster is known here; start one with "
-                  "`spur up`, or name one with SPUR_CONF or SPUR_CONTROLLER_ADDR"}));
+        return std::unexpected(to_failure(refusal::no_contact.with(
+            ": no cluster is known here; start one with `spur up`, or name one with SPUR_CONF or "
+            "SPUR_CONTROLLER_ADDR")));
     auto credentials = open_credentials(*cluster);
     if (!credentials) return std::unexpected(to_failure(credentials.error()));
     return Session(std::move(*cluster), std::move(*credentials), console);

@@ -17,10 +17,11 @@ namespace spur::cli {
 
 // Why a request failed, in the words Slurm's users and their scripts know, and what else there is to say.
 struct Failure {
-    std::string text;                  // "Invalid job id specified"
+    std::string text;
     std::vector<std::string> details;  // lines that explain it, printed before it
     ErrorCode code{ErrorCode::internal};
-    bool immediately{false};  // it could not be had at once, and the user did not want to wait
+    bool immediately{false};       // it could not be had at once, and the user did not want to wait
+    std::uint16_t slurm_error{0};  // Slurm's number for it; 0: it has none
 
     void print_details(const Console& console) const;
 };

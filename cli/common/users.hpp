@@ -1,17 +1,13 @@
-// Users and groups by name and number. Listings ask for the same few again and again, so answers are kept.
+// Users and groups by name and number.
 #pragma once
 
-#include "core/base/result.hpp"
-
-#include <cstdint>
-#include <optional>
-#include <string>
+#include "daemons/common/records/users.hpp"
 
 namespace spur::cli {
 
-std::string name_of_user(std::uint32_t uid);  // the number, where there is no name
-std::string name_of_group(std::uint32_t gid);
-std::optional<std::uint32_t> find_user(const std::string& name_or_number);
-std::optional<std::uint32_t> find_group(const std::string& name_or_number);
+using records::find_group;
+using records::find_user;
+using records::name_of_group;
+using records::name_of_user;
 
 }  // namespace spur::cli

@@ -47,7 +47,7 @@ std::optional<Wanted> read(Manager& manager, Words words) {
         else if (spec.key == "clusters") {
             if (!manager.is_own_cluster(spec)) return std::nullopt;
         } else {
-            auto change = association_change(spec, manager.book());
+            auto change = association_change(spec, manager.draft());
             if (!change) return manager.unknown(spec, change.error(), false), std::nullopt;
             wanted.changes.push_back(std::move(*change));
         }
@@ -69,9 +69,9 @@ int add_account(Manager& manager, Words words) {
     if (!wanted) return 1;
     if (wanted->names.empty()) wanted->names = wanted->accounts;
     if (wanted->names.empty()) return manager.complain(" Need name of account to add.\n");
-    auto& book = manager.book();
+    auto& draft = manager.draft();
     const auto parent = wanted->parent.empty() ? std::string{"root"} : wanted->parent;
-    if (book.own(parent) == nullptr)
+    if (draft.own(parent) == nullptr)
         return manager.complain(
             fmt::format(" Parent account '{}' doesn't exist on cluster {}\n        Contact your admin to add this "
                         "account.\n No associations created.\n",
@@ -80,22 +80,22 @@ int add_account(Manager& manager, Words words) {
     entry.set_parent_account(parent);
     std::string accounts, associations;
     for (const auto& name : wanted->names) {
-        if (book.account(name) == nullptr) {
+        if (draft.account(name) == nullptr) {
             v1::Account account;
             account.set_name(name);
             account.set_description(wanted->description.empty() ? name : wanted->description);
             const auto above = parent == "root" ? name : parent;
             account.set_organization(wanted->organization.empty() ? above : wanted->organization);
-            book.create(account);
+            draft.create(account);
             accounts += fmt::format("  {}\n", name);
         }
-        if (book.own(name) == nullptr) {
+        if (draft.own(name) == nullptr) {
             entry.set_account(name);
-            book.create(entry);
+            draft.create(entry);
             associations += fmt::format("  A = {:<10} C = {:<10}\n", name, manager.cluster());
         }
     }
-    if (book.edits.empty()) return manager.print(" Nothing new added.\n"), 1;
+    if (draft.edits.empty()) return manager.print(" Nothing new added.\n"), 1;
     std::string text;
     if (!accounts.empty())
         text += fmt::format(" Adding Account(s)\n{} Settings\n  Description     = {}\n  Organization    = {}\n",
@@ -113,7 +113,7 @@ int add_user(Manager& manager, Words words) {
     if (wanted->names.empty()) return manager.complain(" Need name of user to add.\n");
     if (wanted->accounts.empty() && !wanted->default_account.empty()) wanted->accounts = {wanted->default_account};
     if (wanted->accounts.empty()) return manager.complain(" Need name of account to add user to.\n");
-    auto& book = manager.book();
+    auto& draft = manager.draft();
     v1::AccountUser::AdminLevel level = v1::AccountUser::NONE;
     if (!wanted->admin_level.empty()) {
         const auto known = find_admin_level(wanted->admin_level);
@@ -122,18 +122,18 @@ int add_user(Manager& manager, Words words) {
     }
     bool missing = false;
     for (const auto& account : wanted->accounts)
-        if (book.own(account) == nullptr) {
+        if (draft.own(account) == nullptr) {
             missing = true;
             manager.complain(fmt::format(
                 " This account '{}' doesn't exist.\n        Contact your admin to add this account.\n", account));
         }
-    std::erase_if(wanted->accounts, [&](const auto& account) { return book.own(account) == nullptr; });
+    std::erase_if(wanted->accounts, [&](const auto& account) { return draft.own(account) == nullptr; });
     if (wanted->accounts.empty()) return manager.complain(" No associations or wckeys created.\n");
     const auto partitions = wanted->partitions.empty() ? Names{""} : wanted->partitions;
     auto entry = new_association(*wanted);
     std::string users, associations;
     for (const auto& name : wanted->names) {
-        const bool is_new = book.user(name) == nullptr;
+        const bool is_new = draft.user(name) == nullptr;
         const auto standard = wanted->default_account.empty() ? wanted->accounts.front() : wanted->default_account;
         if (is_new) {
             v1::AccountUser user;
@@ -141,28 +141,28 @@ int add_user(Manager& manager, Words words) {
             user.set_default_account(standard);
             user.set_default_wckey(wanted->default_wckey);
             user.set_admin_level(level);
-            book.create(user);
+            draft.create(user);
             users += fmt::format("  {}\n", name);
         }
         for (const auto& account : wanted->accounts)
             for (const auto& partition : partitions) {
-                if (book.association(account, name, partition) != nullptr) continue;
+                if (draft.association(account, name, partition) != nullptr) continue;
                 entry.set_account(account);
                 entry.set_user(name);
                 entry.set_partition(partition);
                 entry.set_is_default(is_new && account == standard);
-                book.create(entry);
+                draft.create(entry);
                 associations += fmt::format("  U = {:<9} A = {:<10} C = {:<10}", name, account, manager.cluster());
                 associations += partition.empty() ? "\n" : fmt::format(" P = {:<10}\n", partition);
             }
-        if (const auto* known = book.user(name);
+        if (const auto* known = draft.user(name);
             known && !wanted->default_account.empty() && known->default_account() != wanted->default_account) {
             auto user = *known;
             user.set_default_account(wanted->default_account);
-            book.update(user);
+            draft.update(user);
         }
     }
-    if (book.edits.empty()) return manager.print(" Nothing new added.\n"), 1;
+    if (draft.edits.empty()) return manager.print(" Nothing new added.\n"), 1;
     std::string text;
     if (!users.empty()) text += " Adding User(s)\n" + users;
     if (!users.empty() && level != v1::AccountUser::NONE)
@@ -174,7 +174,7 @@ int add_user(Manager& manager, Words words) {
 }
 
 int add_qos(Manager& manager, Words words) {
-    auto& book = manager.book();
+    auto& draft = manager.draft();
     Names names;
     std::vector<QosChange> changes;
     const auto sentence = read_sentence(words);
@@ -185,7 +185,7 @@ int add_qos(Manager& manager, Words words) {
             for (auto& name : spec.list()) names.push_back(std::move(name));
             continue;
         }
-        auto change = qos_change(spec, book);
+        auto change = qos_change(spec, draft);
         if (!change) return manager.unknown(spec, change.error(), false);
         changes.push_back(std::move(*change));
     }
@@ -193,16 +193,16 @@ int add_qos(Manager& manager, Words words) {
     std::string added;
     v1::Qos qos;
     for (const auto& name : names) {
-        if (book.qos(name) != nullptr) continue;
+        if (draft.qos(name) != nullptr) continue;
         qos = {};
         qos.set_name(name);
         qos.set_description(name);
         qos.set_usage_factor(1);
         for (const auto& change : changes) change(qos);
-        book.create(qos);
+        draft.create(qos);
         added += fmt::format("  {}\n", name);
     }
-    if (book.edits.empty()) return manager.print(" Nothing new added.\n"), 1;
+    if (draft.edits.empty()) return manager.print(" Nothing new added.\n"), 1;
     return manager.commit(" Adding QOS(s)\n" + added + " Settings\n" + settings_text(qos), "Problem adding QOS");
 }
 
@@ -230,16 +230,16 @@ int add_coordinator(Manager& manager, Words words) {
     const auto& [users, accounts] = *read_words;
     if (users.empty() || accounts.empty())
         return manager.complain(" You need to specify a user list and an account list here.\n");
-    auto& book = manager.book();
+    auto& draft = manager.draft();
     std::string text = " Adding Coordinator User(s)\n";
     for (const auto& name : users) {
-        if (book.user(name) == nullptr)
+        if (draft.user(name) == nullptr)
             return manager.complain(fmt::format(" You specified a non-existant user\n  {}\n", name));
         text += fmt::format("  {}\n", name);
     }
     text += " To Account(s) and all sub-accounts\n";
     for (const auto& name : accounts) {
-        const auto* known = book.account(name);
+        const auto* known = draft.account(name);
         if (known == nullptr)
             return manager.complain(fmt::format(" You specified a non-existant account\n  {}\n", name));
         text += fmt::format("  {}\n", name);
@@ -247,7 +247,7 @@ int add_coordinator(Manager& manager, Words words) {
         for (const auto& user : users)
             if (std::ranges::find(account.coordinators(), user) == account.coordinators().end())
                 account.add_coordinators(user);
-        book.update(account);
+        draft.update(account);
     }
     return manager.commit(text, "Problem adding coordinator");
 }
@@ -258,11 +258,11 @@ int delete_coordinator(Manager& manager, Words words) {
     const auto& [users, accounts] = *read_words;
     if (users.empty() && accounts.empty())
         return manager.complain(" You need to specify a user list or an account list here.\n");
-    auto& book = manager.book();
+    auto& draft = manager.draft();
     std::string text, removed;
     if (!users.empty()) text += fmt::format(" Removing Coordinators with user name\n  {}\n", fmt::join(users, "\n  "));
     if (!accounts.empty()) text += fmt::format(" From Account(s)\n  {}\n", fmt::join(accounts, "\n  "));
-    for (const auto& known : book.all.accounts()) {
+    for (const auto& known : draft.all.accounts()) {
         if (!accounts.empty() && !is_in(accounts, known.name())) continue;
         auto account = known;
         account.clear_coordinators();
@@ -272,7 +272,7 @@ int delete_coordinator(Manager& manager, Words words) {
             else
                 removed += fmt::format("  U = {:<9} A = {:<10}\n", name, known.name());
         }
-        if (account.coordinators_size() != known.coordinators_size()) book.update(account);
+        if (account.coordinators_size() != known.coordinators_size()) draft.update(account);
     }
     if (removed.empty()) return manager.print(text + " Nothing removed\n"), 1;
     return manager.commit(text + " Removed Coordinators (sub accounts not listed)...\n" + removed,

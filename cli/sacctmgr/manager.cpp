@@ -1,6 +1,8 @@
+// Loading the accounts, complaints in Slurm's words, and the question before changes are sent.
 #include "cli/sacctmgr/manager.hpp"
 
 #include "cli/common/output.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 
 #include <poll.h>
@@ -11,14 +13,14 @@
 namespace spur::cli::sacctmgr {
 
 bool Manager::load() {
-    book_ = {};
+    draft_ = {};
     auto reply = session_.call<v1::ListAccountsReply>("ListAccounts", v1::ListAccountsRequest{});
     if (!reply) {
         reply.error().print_details(console_);
         console_.error("Unable to reach the controller: {}", reply.error().text);
         return false;
     }
-    book_.all = std::move(*reply);
+    draft_.all = std::move(*reply);
     return true;
 }
 
@@ -73,16 +75,15 @@ int Manager::commit(std::string_view what, std::string_view problem) {
     if (options_.readonly) return complain(" Can't run this command in readonly mode.\n");
     if (!options_.immediate && !agree()) return 0;
     v1::EditAccountsRequest request;
-    for (auto& edit : book_.edits) *request.add_edits() = std::move(edit);
-    book_.edits.clear();
+    for (auto& edit : draft_.edits) *request.add_edits() = std::move(edit);
+    draft_.edits.clear();
     const auto reply = session_.call<v1::EditAccountsReply>("EditAccounts", request, Session::write_options());
     if (!reply) {
         reply.error().print_details(console_);
         return complain(fmt::format(" {}: {}\n", problem, reply.error().text));
     }
     if (reply->error().empty()) return 0;
-    const auto denied = reply->error().starts_with("Access/permission denied");
-    if (denied && !problem.starts_with("Problem adding"))
+    if (reply->slurm_error() == refusal::denied.number && !problem.starts_with("Problem adding"))
         console_.error("Your user doesn't have privilege to perform this action");
     return complain(fmt::format(" {}: {}\n", problem, reply->error()));
 }

@@ -1,10 +1,11 @@
-// What sacctmgr's commands share: the book, the options, and how changes are confirmed and sent.
+// What sacctmgr's commands share: the accounts with the changes asked for, the options, and how changes are confirmed
+// and sent.
 #pragma once
 
 #include "cli/common/columns.hpp"
 #include "cli/common/console.hpp"
 #include "cli/common/session.hpp"
-#include "cli/sacctmgr/book.hpp"
+#include "cli/sacctmgr/accounts_draft.hpp"
 #include "cli/sacctmgr/specs.hpp"
 
 #include <optional>
@@ -37,9 +38,9 @@ public:
     int commit(std::string_view what, std::string_view problem);
     bool is_own_cluster(const Spec& spec);  // false: it has been said that it is another
 
-    Book& book() { return book_; }
+    AccountsDraft& draft() { return draft_; }
     const Options& options() const { return options_; }
-    std::string cluster() const { return book_.all.cluster(); }
+    std::string cluster() const { return draft_.all.cluster(); }
     void print(std::string_view text) const;
 
 private:
@@ -47,7 +48,7 @@ private:
     Console& console_;
     Session& session_;
     Options options_;
-    Book book_;
+    AccountsDraft draft_;
 };
 
 using Words = std::span<const std::string>;

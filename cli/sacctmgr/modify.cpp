@@ -1,6 +1,7 @@
 // sacctmgr modify: what is set on accounts, users, QOS and the cluster.
 #include "cli/sacctmgr/manager.hpp"
 
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 
 #include <fmt/format.h>
@@ -60,7 +61,7 @@ std::optional<Changes> read_changes(Manager& manager, const std::vector<Spec>& s
             changes.other.push_back(spec);
             continue;
         }
-        auto change = association_change(spec, manager.book());
+        auto change = association_change(spec, manager.draft());
         if (!change) return manager.unknown(spec, change.error(), true), std::nullopt;
         changes.association.push_back(std::move(*change));
         changes.inherited = changes.inherited || is_inherited(spec);
@@ -68,17 +69,17 @@ std::optional<Changes> read_changes(Manager& manager, const std::vector<Spec>& s
     return changes;
 }
 
-void change(Book& book, const v1::Association& known, const std::vector<AssociationChange>& changes) {
+void change(AccountsDraft& draft, const v1::Association& known, const std::vector<AssociationChange>& changes) {
     auto entry = known;
     for (const auto& apply : changes) apply(entry);
-    book.update(entry);
+    draft.update(entry);
 }
 
 int nothing_set(Manager& manager) { return manager.complain(" You didn't give me anything to set\n"); }
 
-std::string users_below(const Manager& manager, const Book& book, std::string_view account) {
+std::string users_below(const Manager& manager, const AccountsDraft& draft, std::string_view account) {
     std::string text;
-    for (const auto* entry : book.below(account))
+    for (const auto* entry : draft.below(account))
         if (!entry->user().empty()) text += user_line(manager, *entry);
     return text;
 }
@@ -95,11 +96,11 @@ int modify_account(Manager& manager, Words words) {
     if (!changes) return 1;
     if (changes->association.empty() && changes->other.empty()) return nothing_set(manager);
 
-    auto& book = manager.book();
+    auto& draft = manager.draft();
     std::string accounts, associations, notice;
-    for (const auto& known : book.all.accounts()) {
+    for (const auto& known : draft.all.accounts()) {
         if (!is_meant(where->names, known.name())) continue;
-        const auto* own = book.own(known.name());
+        const auto* own = draft.own(known.name());
         auto account = known;
         bool renamed = false;
         std::string parent = own ? own->parent_account() : std::string{};
@@ -110,29 +111,29 @@ int modify_account(Manager& manager, Words words) {
             if (spec.key == "parent") parent = lower(spec.value), moved = true;
             if (spec.key == "rawusage") {
                 if (spec.value != "0") return manager.complain(" RawUsage can only be set to 0\n");
-                if (own != nullptr) book.reset_usage(*own);
+                if (own != nullptr) draft.reset_usage(*own);
                 notice = fmt::format("No cluster specified, resetting on local cluster {}\n", manager.cluster());
             }
         }
         if (renamed) {
-            book.update(account);
+            draft.update(account);
             accounts += fmt::format("  {}\n", known.name());
         }
         if (own == nullptr || (changes->association.empty() && !moved)) continue;
-        if (moved && book.own(parent) == nullptr)
+        if (moved && draft.own(parent) == nullptr)
             return manager.complain(
                 fmt::format(" Parent account '{}' doesn't exist on cluster {}\n", parent, manager.cluster()));
-        if (moved && book.is_below(*book.own(parent), known.name()))
+        if (moved && draft.is_below(*draft.own(parent), known.name()))
             return manager.complain(fmt::format(" Account '{}' cannot be below itself\n", known.name()));
         associations += fmt::format("  C = {:<10} A = {}", manager.cluster(), known.name());
         associations += own->parent_account().empty() ? "\n" : fmt::format(" of {}\n", own->parent_account());
         auto entry = *own;
         entry.set_parent_account(parent);
         for (const auto& apply : changes->association) apply(entry);
-        book.update(entry);
-        if (changes->inherited) associations += users_below(manager, book, known.name());
+        draft.update(entry);
+        if (changes->inherited) associations += users_below(manager, draft, known.name());
     }
-    if (book.edits.empty()) return manager.print(" Nothing modified\n"), 1;
+    if (draft.edits.empty()) return manager.print(" Nothing modified\n"), 1;
     std::string text = notice;
     if (!accounts.empty()) text += " Modified accounts...\n" + accounts;
     if (!associations.empty()) text += " Modified account associations...\n" + associations;
@@ -149,9 +150,9 @@ int modify_user(Manager& manager, Words words) {
     if (!changes) return 1;
     if (changes->association.empty() && changes->other.empty()) return nothing_set(manager);
 
-    auto& book = manager.book();
+    auto& draft = manager.draft();
     std::string users, associations, strangers;
-    for (const auto& known : book.all.users()) {
+    for (const auto& known : draft.all.users()) {
         if (!is_meant(where->names, known.name()) || changes->other.empty()) continue;
         auto user = known;
         bool changed = false;
@@ -159,9 +160,9 @@ int modify_user(Manager& manager, Words words) {
             if (spec.key == "rawusage") {
                 if (spec.value != "0") return manager.complain(" RawUsage can only be set to 0\n");
                 if (where->accounts.empty()) return manager.complain("sacctmgr: error: An account must be specified\n");
-                for (const auto& entry : book.all.associations())
+                for (const auto& entry : draft.all.associations())
                     if (entry.user() == known.name() && is_in(where->accounts, entry.account()))
-                        book.reset_usage(entry);
+                        draft.reset_usage(entry);
                 continue;
             }
             changed = true;
@@ -173,7 +174,7 @@ int modify_user(Manager& manager, Words words) {
             if (spec.key == "defaultwckey") user.set_default_wckey(spec.value);
             if (spec.key == "defaultaccount") {
                 const auto account = lower(spec.value);
-                const bool has = std::ranges::any_of(book.all.associations(), [&](const auto& entry) {
+                const bool has = std::ranges::any_of(draft.all.associations(), [&](const auto& entry) {
                     return entry.user() == known.name() && entry.account() == account;
                 });
                 if (!has) strangers += fmt::format("  U = {} C = {}\n", known.name(), manager.cluster());
@@ -181,7 +182,7 @@ int modify_user(Manager& manager, Words words) {
             }
         }
         if (!changed) continue;
-        book.update(user);
+        draft.update(user);
         users += fmt::format("  {}\n", known.name());
     }
     if (!strangers.empty())
@@ -189,14 +190,14 @@ int modify_user(Manager& manager, Words words) {
             fmt::format(" Can't modify because these users aren't associated with new default account '{}'...\n{}",
                         lower(std::ranges::find(changes->other, "defaultaccount", &Spec::key)->value), strangers));
     if (!changes->association.empty())
-        for (const auto& entry : book.all.associations()) {
+        for (const auto& entry : draft.all.associations()) {
             if (entry.user().empty() || !is_meant(where->names, entry.user()) ||
                 !is_meant(where->accounts, entry.account()) || !is_meant(where->partitions, entry.partition()))
                 continue;
-            change(book, entry, changes->association);
+            change(draft, entry, changes->association);
             associations += user_line(manager, entry);
         }
-    if (book.edits.empty()) return manager.print(" Nothing modified\n"), 1;
+    if (draft.edits.empty()) return manager.print(" Nothing modified\n"), 1;
     std::string text;
     if (!users.empty()) text += " Modified users...\n" + users;
     if (!associations.empty()) text += " Modified user associations...\n" + associations;
@@ -207,23 +208,23 @@ int modify_qos(Manager& manager, Words words) {
     const auto sentence = read_sentence(words);
     const auto where = read_conditions(manager, sentence.conditions);
     if (!where) return 1;
-    auto& book = manager.book();
+    auto& draft = manager.draft();
     std::vector<QosChange> changes;
     for (const auto& spec : sentence.settings) {
-        auto change = qos_change(spec, book);
+        auto change = qos_change(spec, draft);
         if (!change) return manager.unknown(spec, change.error(), true);
         changes.push_back(std::move(*change));
     }
     if (changes.empty()) return nothing_set(manager);
     std::string text;
-    for (const auto& known : book.all.qos()) {
+    for (const auto& known : draft.all.qos()) {
         if (!is_meant(where->names, known.name())) continue;
         auto qos = known;
         for (const auto& apply : changes) apply(qos);
-        book.update(qos);
+        draft.update(qos);
         text += fmt::format("  {}\n", known.name());
     }
-    if (book.edits.empty()) return manager.print(" Nothing modified\n"), 1;
+    if (draft.edits.empty()) return manager.print(" Nothing modified\n"), 1;
     return manager.commit(" Modified qos...\n" + text, "Error with request");
 }
 
@@ -234,10 +235,10 @@ int modify_cluster(Manager& manager, Words words) {
     const auto changes = read_changes(manager, sentence.settings, {});
     if (!changes) return 1;
     if (changes->association.empty()) return nothing_set(manager);
-    const auto* root = manager.book().own("root");
+    const auto* root = manager.draft().own("root");
     if (root == nullptr || !is_meant(where->names, lower(manager.cluster())))
         return manager.print(" Nothing modified\n"), 1;
-    change(manager.book(), *root, changes->association);
+    change(manager.draft(), *root, changes->association);
     return manager.commit(fmt::format(" Modified cluster...\n  {}\n", manager.cluster()), "Error with request");
 }
 
@@ -248,11 +249,11 @@ namespace {
 int no_conditions(Manager& manager) { return manager.complain(" No conditions given to remove, not executing.\n"); }
 
 // Removes users none of whose associations stay, and gives the others another default account where theirs is gone.
-void settle_users(Book& book, const std::set<std::uint32_t>& removed) {
-    for (const auto& user : book.all.users()) {
+void update_users(AccountsDraft& draft, const std::set<std::uint32_t>& removed) {
+    for (const auto& user : draft.all.users()) {
         const v1::Association* left = nullptr;
         bool keeps_default = false, touched = false;
-        for (const auto& entry : book.all.associations()) {
+        for (const auto& entry : draft.all.associations()) {
             if (entry.user() != user.name()) continue;
             if (removed.contains(entry.id())) {
                 touched = true;
@@ -263,22 +264,22 @@ void settle_users(Book& book, const std::set<std::uint32_t>& removed) {
         }
         if (!touched || keeps_default) continue;
         if (left == nullptr) {
-            book.remove(user);
+            draft.remove(user);
             continue;
         }
         auto changed = user;
         changed.set_default_account(left->account());
-        book.update(changed);
+        draft.update(changed);
     }
 }
 
-void forget_coordinators(Book& book, const Names& users) {
-    for (const auto& known : book.all.accounts()) {
+void forget_coordinators(AccountsDraft& draft, const Names& users) {
+    for (const auto& known : draft.all.accounts()) {
         auto account = known;
         account.clear_coordinators();
         for (const auto& name : known.coordinators())
             if (!is_in(users, name)) account.add_coordinators(name);
-        if (account.coordinators_size() != known.coordinators_size()) book.update(account);
+        if (account.coordinators_size() != known.coordinators_size()) draft.update(account);
     }
 }
 
@@ -289,32 +290,32 @@ int delete_user(Manager& manager, Words words) {
     if (!where) return 1;
     for (auto& name : where->users) where->names.push_back(std::move(name));
     if (where->names.empty() && where->accounts.empty()) return no_conditions(manager);
-    auto& book = manager.book();
+    auto& draft = manager.draft();
     const bool whole = where->accounts.empty() && where->partitions.empty();
     std::set<std::uint32_t> removed;
     std::string associations, users;
-    for (const auto& entry : book.all.associations()) {
+    for (const auto& entry : draft.all.associations()) {
         if (entry.user().empty() || !is_meant(where->names, entry.user()) ||
             !is_meant(where->accounts, entry.account()) || !is_meant(where->partitions, entry.partition()))
             continue;
         if (entry.user() == "root" && entry.account() == "root") continue;
-        book.remove(entry);
+        draft.remove(entry);
         removed.insert(entry.id());
         associations +=
             fmt::format("  C = {:<10} A = {:<10} U = {:<9}", manager.cluster(), entry.account(), entry.user());
         associations += entry.partition().empty() ? "\n" : fmt::format(" P = {}\n", entry.partition());
     }
     if (whole)
-        for (const auto& user : book.all.users())
+        for (const auto& user : draft.all.users())
             if (is_in(where->names, user.name())) {
                 users += fmt::format("  {}\n", user.name());
-                const bool bare = std::ranges::none_of(book.all.associations(),
+                const bool bare = std::ranges::none_of(draft.all.associations(),
                                                        [&](const auto& entry) { return entry.user() == user.name(); });
-                if (bare) book.remove(user);
+                if (bare) draft.remove(user);
             }
-    if (whole) forget_coordinators(book, where->names);
-    settle_users(book, removed);
-    if (book.edits.empty()) return manager.print(" Nothing deleted\n"), 1;
+    if (whole) forget_coordinators(draft, where->names);
+    update_users(draft, removed);
+    if (draft.edits.empty()) return manager.print(" Nothing deleted\n"), 1;
     return manager.commit(whole ? " Deleting users...\n" + users : " Deleting user associations...\n" + associations,
                           "Error with request");
 }
@@ -326,24 +327,24 @@ int delete_account(Manager& manager, Words words) {
     if (where->names.empty()) return no_conditions(manager);
     if (is_in(where->names, "root"))
         return manager.complain(" You are not allowed to remove the root account.\n Use remove cluster instead.\n");
-    auto& book = manager.book();
+    auto& draft = manager.draft();
     std::set<std::uint32_t> removed;
     std::vector<const v1::Association*> gone;
     Names accounts;
     std::string text, standard;
-    for (const auto& known : book.all.accounts()) {
+    for (const auto& known : draft.all.accounts()) {
         if (!is_in(where->names, known.name())) continue;
         text += fmt::format("  {}\n", known.name());
-        if (book.own(known.name()) == nullptr && !is_in(accounts, known.name())) accounts.push_back(known.name());
-        for (const auto* entry : book.below(known.name())) {
+        if (draft.own(known.name()) == nullptr && !is_in(accounts, known.name())) accounts.push_back(known.name());
+        for (const auto* entry : draft.below(known.name())) {
             if (!removed.insert(entry->id()).second) continue;
             gone.push_back(entry);
             if (entry->user().empty() && !is_in(accounts, entry->account())) accounts.push_back(entry->account());
         }
     }
     for (const auto* entry : gone) {
-        const auto* user = entry->user().empty() ? nullptr : book.user(entry->user());
-        const bool stays = user != nullptr && std::ranges::any_of(book.all.associations(), [&](const auto& other) {
+        const auto* user = entry->user().empty() ? nullptr : draft.user(entry->user());
+        const bool stays = user != nullptr && std::ranges::any_of(draft.all.associations(), [&](const auto& other) {
                                return other.user() == entry->user() && !removed.contains(other.id());
                            });
         if (stays && user->default_account() == entry->account())
@@ -352,17 +353,17 @@ int delete_account(Manager& manager, Words words) {
     }
     if (!standard.empty())
         return manager.complain(
-            " Error with request: You can not remove the default account of a user\n" + standard +
+            fmt::format(" Error with request: {}\n{}", refusal::default_account.sentence, standard) +
             " Please either remove the accounts listed above from list and resubmit,\n"
             " or change these users' default accounts to remove the account(s).\n Changes Discarded\n");
     for (auto entry = gone.rbegin(); entry != gone.rend(); ++entry)  // children come after their parents
-        if (!(*entry)->user().empty()) book.remove(**entry);
+        if (!(*entry)->user().empty()) draft.remove(**entry);
     for (auto entry = gone.rbegin(); entry != gone.rend(); ++entry)
-        if ((*entry)->user().empty()) book.remove(**entry);
-    settle_users(book, removed);
+        if ((*entry)->user().empty()) draft.remove(**entry);
+    update_users(draft, removed);
     for (const auto& name : accounts)
-        if (const auto* account = book.account(name)) book.remove(*account);
-    if (book.edits.empty()) return manager.print(" Nothing deleted\n"), 1;
+        if (const auto* account = draft.account(name)) draft.remove(*account);
+    if (draft.edits.empty()) return manager.print(" Nothing deleted\n"), 1;
     return manager.commit(" Deleting accounts...\n" + text, "Error with request");
 }
 
@@ -370,14 +371,14 @@ int delete_qos(Manager& manager, Words words) {
     const auto where = read_conditions(manager, read_sentence(words).conditions);
     if (!where) return 1;
     if (where->names.empty()) return no_conditions(manager);
-    auto& book = manager.book();
+    auto& draft = manager.draft();
     std::string text;
-    for (const auto& qos : book.all.qos())
+    for (const auto& qos : draft.all.qos())
         if (is_in(where->names, qos.name())) {
-            book.remove(qos);
+            draft.remove(qos);
             text += fmt::format("  {}\n", qos.name());
         }
-    if (book.edits.empty()) return manager.print(" Nothing deleted\n"), 1;
+    if (draft.edits.empty()) return manager.print(" Nothing deleted\n"), 1;
     return manager.commit(" Deleting QOS(s)...\n" + text, "Error with request");
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 // What one line is about; what it is not about is null.
 struct Row {
-    const Book* book = nullptr;
+    const AccountsDraft* draft = nullptr;
     const v1::Account* account = nullptr;
     const v1::AccountUser* user = nullptr;
     const v1::Association* association = nullptr;
@@ -38,7 +38,7 @@ std::string number_if(bool given, T value) {
 }
 v1::AccountLimits limits_of(const Row& row) {
     if (row.qos) return row.qos->limits();
-    return row.association ? row.book->limits_of(*row.association) : v1::AccountLimits{};
+    return row.association ? row.draft->limits_of(*row.association) : v1::AccountLimits{};
 }
 std::string count_in(const google::protobuf::RepeatedPtrField<v1::TresCount>& list, std::string_view name) {
     const auto found = tres_of(list).find(name);
@@ -80,7 +80,7 @@ constexpr Column limit_columns[] = {
 };
 
 constexpr Column association_columns[] = {
-    {"cluster", "Cluster", 10, [](const Row& r) { return r.association ? r.book->all.cluster() : std::string{}; }},
+    {"cluster", "Cluster", 10, [](const Row& r) { return r.association ? r.draft->all.cluster() : std::string{}; }},
     {"account", "Account", 10,
      [](const Row& r) {
          const auto name = r.association ? r.association->account() : r.account ? r.account->name() : std::string{};
@@ -109,10 +109,10 @@ constexpr Column association_columns[] = {
     {"maxjobsaccrue", "MaxJobsAccrue", 13, SPUR_LIMIT(max_jobs_accrue)},
     {"minpriothreshold", "MinPrioThres", 12, SPUR_LIMIT(min_prio_threshold)},
     {"maxsubmitjobs", "MaxSubmit", 9, SPUR_LIMIT(max_submit_jobs)},
-    {"qos", "QOS", 20, [](const Row& r) { return r.association ? joined(r.book->qos_of(*r.association)) : ""; }},
-    {"qoslevel", "QOS", 20, [](const Row& r) { return r.association ? joined(r.book->qos_of(*r.association)) : ""; }},
+    {"qos", "QOS", 20, [](const Row& r) { return r.association ? joined(r.draft->qos_of(*r.association)) : ""; }},
+    {"qoslevel", "QOS", 20, [](const Row& r) { return r.association ? joined(r.draft->qos_of(*r.association)) : ""; }},
     {"defaultqos", "Def QOS", 9,
-     [](const Row& r) { return r.association ? r.book->default_qos_of(*r.association) : std::string{}; }},
+     [](const Row& r) { return r.association ? r.draft->default_qos_of(*r.association) : std::string{}; }},
     {"parentname", "ParentName", 10,
      [](const Row& r) {
          return r.association && r.association->user().empty() ? r.association->parent_account() : std::string{};
@@ -129,7 +129,7 @@ constexpr Column account_columns[] = {
     {"description", "Descr", 20, [](const Row& r) { return r.account ? r.account->description() : std::string{}; }},
     {"organization", "Org", 20, [](const Row& r) { return r.account ? r.account->organization() : std::string{}; }},
     {"coordinators", "Coord Accounts", 20,
-     [](const Row& r) { return r.account ? joined(r.book->coordinators_of(r.account->name())) : std::string{}; }},
+     [](const Row& r) { return r.account ? joined(r.draft->coordinators_of(r.account->name())) : std::string{}; }},
 };
 
 constexpr Column user_columns[] = {
@@ -142,8 +142,8 @@ constexpr Column user_columns[] = {
     {"coordinators", "Coord Accounts", 20,
      [](const Row& r) {
          Names names;
-         for (const auto& account : r.book->all.accounts())
-             if (r.user && is_in(r.book->coordinators_of(account.name()), r.user->name()))
+         for (const auto& account : r.draft->all.accounts())
+             if (r.user && is_in(r.draft->coordinators_of(account.name()), r.user->name()))
                  names.push_back(account.name());
          return joined(names);
      }},
@@ -207,8 +207,8 @@ constexpr Column qos_columns[] = {
 };
 
 constexpr Column cluster_columns[] = {
-    {"controlhost", "ControlHost", 15, [](const Row& r) { return r.book->all.control_host(); }},
-    {"controlport", "ControlPort", 12, [](const Row& r) { return std::to_string(r.book->all.control_port()); }},
+    {"controlhost", "ControlHost", 15, [](const Row& r) { return r.draft->all.control_host(); }},
+    {"controlport", "ControlPort", 12, [](const Row& r) { return std::to_string(r.draft->all.control_port()); }},
     {"rpc", "RPC", 5, [](const Row&) { return std::string{"9728"}; }},  // 22.05's
 };
 
@@ -302,9 +302,9 @@ std::optional<Query> read_query(Manager& manager, Words words) {
 }
 
 // An account's own line, its users by name, then the accounts below it by name.
-std::vector<std::pair<const v1::Association*, std::size_t>> in_tree_order(const Book& book) {
+std::vector<std::pair<const v1::Association*, std::size_t>> in_tree_order(const AccountsDraft& draft) {
     std::map<std::uint32_t, std::vector<const v1::Association*>> children;
-    for (const auto& entry : book.all.associations()) children[entry.parent()].push_back(&entry);
+    for (const auto& entry : draft.all.associations()) children[entry.parent()].push_back(&entry);
     std::vector<std::pair<const v1::Association*, std::size_t>> order;
     const auto visit = [&](const auto& self, std::uint32_t parent, std::size_t depth) -> void {
         auto& list = children[parent];
@@ -321,45 +321,46 @@ std::vector<std::pair<const v1::Association*, std::size_t>> in_tree_order(const 
     return order;
 }
 
-bool is_wanted(const Book& book, const Query& query, const v1::Association& entry) {
+bool is_wanted(const AccountsDraft& draft, const Query& query, const v1::Association& entry) {
     const bool by_account = query.takes(query.accounts, entry.account()) ||
                             (query.with_subaccounts && std::ranges::any_of(query.accounts, [&](const auto& name) {
-                                 return book.is_below(entry, name);
+                                 return draft.is_below(entry, name);
                              }));
     if (query.only_defaults) {
-        const auto* user = book.user(entry.user());
+        const auto* user = draft.user(entry.user());
         if (user == nullptr || user->default_account() != entry.account()) return false;
     }
     return by_account && query.takes(query.users, entry.user()) && query.takes(query.partitions, entry.partition()) &&
-           query.takes(query.clusters, book.all.cluster()) && query.takes(query.parents, entry.parent_account()) &&
+           query.takes(query.clusters, draft.all.cluster()) && query.takes(query.parents, entry.parent_account()) &&
            (query.qos.empty() ||
-            std::ranges::any_of(query.qos, [&](const auto& name) { return is_in(book.qos_of(entry), name); }));
+            std::ranges::any_of(query.qos, [&](const auto& name) { return is_in(draft.qos_of(entry), name); }));
 }
 
 const std::string association_format =
     "cluster,account,user,partition,share,priority,grpjobs,grptres,grpsubmitjobs,grpwall,grptresmins,maxjobs,"
     "maxtresperjob,maxtrespernode,maxsubmitjobs,maxwall,maxtresminsperjob,qos,defaultqos,grptresrunmins";
 
-Listing associations(const Book& book, const Query& query) {
+Listing associations(const AccountsDraft& draft, const Query& query) {
     Listing listing{{}, association_format, {association_columns, limit_columns}, query.tree};
-    for (const auto& [entry, depth] : in_tree_order(book))
-        if (is_wanted(book, query, *entry))
-            listing.rows.push_back({.book = &book, .association = entry, .depth = query.tree ? depth : std::size_t{0}});
+    for (const auto& [entry, depth] : in_tree_order(draft))
+        if (is_wanted(draft, query, *entry))
+            listing.rows.push_back(
+                {.draft = &draft, .association = entry, .depth = query.tree ? depth : std::size_t{0}});
     return listing;
 }
 
-Listing accounts(const Book& book, const Query& query) {
+Listing accounts(const AccountsDraft& draft, const Query& query) {
     Listing listing{{}, "account,description,organization", {account_columns, association_columns, limit_columns}};
     const auto names = query.names.empty() ? query.accounts : query.names;
-    for (const auto& account : book.all.accounts()) {
+    for (const auto& account : draft.all.accounts()) {
         if (!query.takes(names, account.name())) continue;
         if (!query.with_associations) {
-            listing.rows.push_back({.book = &book, .account = &account});
+            listing.rows.push_back({.draft = &draft, .account = &account});
             continue;
         }
-        for (const auto& [entry, depth] : in_tree_order(book))
-            if (entry->account() == account.name() && is_wanted(book, query, *entry))
-                listing.rows.push_back({.book = &book, .account = &account, .association = entry});
+        for (const auto& [entry, depth] : in_tree_order(draft))
+            if (entry->account() == account.name() && is_wanted(draft, query, *entry))
+                listing.rows.push_back({.draft = &draft, .account = &account, .association = entry});
     }
     if (query.with_associations) {
         listing.format +=
@@ -372,22 +373,22 @@ Listing accounts(const Book& book, const Query& query) {
     return listing;
 }
 
-Listing users(const Book& book, const Query& query) {
+Listing users(const AccountsDraft& draft, const Query& query) {
     Listing listing{{}, "user,defaultaccount,adminlevel", {user_columns, association_columns, limit_columns}};
     const auto names = query.names.empty() ? query.users : query.names;
-    for (const auto& user : book.all.users()) {
+    for (const auto& user : draft.all.users()) {
         if (!query.takes(names, user.name())) continue;
         if (!query.with_associations) {
-            listing.rows.push_back({.book = &book, .user = &user});
+            listing.rows.push_back({.draft = &draft, .user = &user});
             continue;
         }
         std::vector<const v1::Association*> own;
-        for (const auto& entry : book.all.associations())
+        for (const auto& entry : draft.all.associations())
             if (entry.user() == user.name() && query.takes(query.accounts, entry.account()) &&
                 query.takes(query.partitions, entry.partition()))
                 own.push_back(&entry);
         std::ranges::sort(own, {}, [](const auto* entry) { return entry->account(); });
-        for (const auto* entry : own) listing.rows.push_back({.book = &book, .user = &user, .association = entry});
+        for (const auto* entry : own) listing.rows.push_back({.draft = &draft, .user = &user, .association = entry});
     }
     if (query.with_associations)
         listing.format +=
@@ -397,7 +398,7 @@ Listing users(const Book& book, const Query& query) {
     return listing;
 }
 
-Listing qualities(const Book& book, const Query& query) {
+Listing qualities(const AccountsDraft& draft, const Query& query) {
     Listing listing{
         {},
         "name,priority,gracetime,preempt,preemptexempttime,preemptmode,flags,usagethreshold,usagefactor,grptres,"
@@ -407,32 +408,32 @@ Listing qualities(const Book& book, const Query& query) {
         "maxsubmitjobsperaccount,mintresperjob",
         {qos_columns, limit_columns}};
     std::vector<const v1::Qos*> all;
-    for (const auto& qos : book.all.qos())
+    for (const auto& qos : draft.all.qos())
         if (query.takes(query.names, qos.name())) all.push_back(&qos);
     std::ranges::sort(all, {}, [](const auto* qos) { return qos->id(); });
-    for (const auto* qos : all) listing.rows.push_back({.book = &book, .qos = qos});
+    for (const auto* qos : all) listing.rows.push_back({.draft = &draft, .qos = qos});
     return listing;
 }
 
-Listing clusters(const Book& book, const Query& query) {
+Listing clusters(const AccountsDraft& draft, const Query& query) {
     Listing listing{{},
                     "cluster,controlhost,controlport,rpc,share,grpjobs,grptres,grpsubmitjobs,maxjobs,maxtresperjob,"
                     "maxsubmitjobs,maxwall,qos,defaultqos",
                     {cluster_columns, association_columns, limit_columns}};
     const auto names = query.names.empty() ? query.clusters : query.names;
-    if (query.takes(names, book.all.cluster()))
-        listing.rows.push_back({.book = &book, .association = book.own("root")});
+    if (query.takes(names, draft.all.cluster()))
+        listing.rows.push_back({.draft = &draft, .association = draft.own("root")});
     return listing;
 }
 
-Listing resources(const Book& book, const Query& query) {
+Listing resources(const AccountsDraft& draft, const Query& query) {
     Listing listing{{}, "type,name,id", {tres_columns}};
     std::size_t fixed = 0, more = 1000;
-    for (const auto& name : book.all.tres()) {
+    for (const auto& name : draft.all.tres()) {
         const bool is_own = name.starts_with("gres/") || name.starts_with("license/");
         const auto id = is_own ? ++more : ++fixed;
         if (query.takes(query.types, name.substr(0, name.find('/'))))
-            listing.rows.push_back({.book = &book, .tres = name, .tres_id = id});
+            listing.rows.push_back({.draft = &draft, .tres = name, .tres_id = id});
     }
     return listing;
 }
@@ -442,18 +443,18 @@ Listing resources(const Book& book, const Query& query) {
 int show(Manager& manager, std::string_view entity, Words words) {
     const auto query = read_query(manager, words);
     if (!query) return 1;
-    const auto& book = manager.book();
-    if (entity == "association") return print_listing(manager, associations(book, *query), query->format);
+    const auto& draft = manager.draft();
+    if (entity == "association") return print_listing(manager, associations(draft, *query), query->format);
     if (entity == "account" && query->tree) {
         auto by_tree = *query;
         for (auto& name : by_tree.names) by_tree.accounts.push_back(std::move(name));
-        return print_listing(manager, associations(book, by_tree), query->format);
+        return print_listing(manager, associations(draft, by_tree), query->format);
     }
-    if (entity == "account") return print_listing(manager, accounts(book, *query), query->format);
-    if (entity == "user") return print_listing(manager, users(book, *query), query->format);
-    if (entity == "qos") return print_listing(manager, qualities(book, *query), query->format);
-    if (entity == "cluster") return print_listing(manager, clusters(book, *query), query->format);
-    return print_listing(manager, resources(book, *query), query->format);
+    if (entity == "account") return print_listing(manager, accounts(draft, *query), query->format);
+    if (entity == "user") return print_listing(manager, users(draft, *query), query->format);
+    if (entity == "qos") return print_listing(manager, qualities(draft, *query), query->format);
+    if (entity == "cluster") return print_listing(manager, clusters(draft, *query), query->format);
+    return print_listing(manager, resources(draft, *query), query->format);
 }
 
 }  // namespace spur::cli::sacctmgr

@@ -1,3 +1,4 @@
+// Reading key=value words of sacctmgr: names, counts, times, TRES lists, flags, and what to say of wrong ones.
 #include "cli/sacctmgr/specs.hpp"
 
 #include "core/text/lexical.hpp"
@@ -149,19 +150,19 @@ Taken<std::optional<std::uint32_t>> count_of(const Spec& spec, std::string_view 
 Taken<std::optional<std::uint32_t>> wall_of(const Spec& spec, std::string_view label) {
     if (spec.value == "-1") return std::nullopt;
     const auto minutes = parse_limit_min(spec.value);
-    if (!minutes || *minutes == unlimited_min)
+    if (!minutes || *minutes == unlimited)
         return std::unexpected(Refused{fmt::format(" Bad {} time format: {}", label, spec.text)});
     return *minutes;
 }
 
 // Each resource with its new count; none: it is no longer limited.
 using TresChange = std::vector<std::pair<std::string, std::optional<std::uint64_t>>>;
-Taken<TresChange> tres_change(std::string_view text, const Book& book) {
+Taken<TresChange> tres_change(std::string_view text, const AccountsDraft& draft) {
     TresChange change;
     for (const auto part : split(text, ',')) {
         const auto equals = part.find('=');
         const auto name = lower(trim(part.substr(0, equals)));
-        if (std::ranges::find(book.all.tres(), name) == book.all.tres().end())
+        if (std::ranges::find(draft.all.tres(), name) == draft.all.tres().end())
             return std::unexpected(
                 Refused{fmt::format("error: slurmdb_format_tres_str: no TRES known by type {}", name)});
         const auto value = equals == std::string_view::npos ? std::string_view{} : trim(part.substr(equals + 1));
@@ -240,7 +241,7 @@ constexpr TresKey tres_keys[] = {
 };
 
 // Limits that associations and QOS have in common. An empty function: it is none of them.
-Taken<LimitsChange> limits_change(const Spec& spec, const Book& book) {
+Taken<LimitsChange> limits_change(const Spec& spec, const AccountsDraft& draft) {
     for (const auto& entry : count_keys)
         if (spec.key == entry.key) {
             const auto value = entry.wall ? wall_of(spec, entry.label) : count_of(spec, entry.label);
@@ -250,7 +251,7 @@ Taken<LimitsChange> limits_change(const Spec& spec, const Book& book) {
     for (const auto& entry : tres_keys)
         if (spec.key == entry.key) {
             const auto text = entry.resource ? fmt::format("{}={}", entry.resource, spec.value) : spec.value;
-            auto change = tres_change(text, book);
+            auto change = tres_change(text, draft);
             if (!change) return std::unexpected(change.error());
             return LimitsChange{
                 [of = entry.of, change = *change](v1::AccountLimits& limits) { apply(change, *of(limits)); }};
@@ -258,9 +259,9 @@ Taken<LimitsChange> limits_change(const Spec& spec, const Book& book) {
     return LimitsChange{};
 }
 
-Taken<Names> known_qos(const Spec& spec, const Book& book) {
+Taken<Names> known_qos(const Spec& spec, const AccountsDraft& draft) {
     Names valid;
-    for (const auto& qos : book.all.qos()) valid.push_back(qos.name());
+    for (const auto& qos : draft.all.qos()) valid.push_back(qos.name());
     for (const auto& name : spec.list())
         if (!is_in(valid, name))
             return std::unexpected(
@@ -304,8 +305,8 @@ Sentence read_sentence(std::span<const std::string> words) {
     return sentence;
 }
 
-Taken<AssociationChange> association_change(const Spec& spec, const Book& book) {
-    auto limits = limits_change(spec, book);
+Taken<AssociationChange> association_change(const Spec& spec, const AccountsDraft& draft) {
+    auto limits = limits_change(spec, draft);
     if (!limits) return std::unexpected(limits.error());
     if (*limits)
         return AssociationChange{[change = *limits](v1::Association& entry) { change(*entry.mutable_limits()); }};
@@ -325,10 +326,10 @@ Taken<AssociationChange> association_change(const Spec& spec, const Book& book) 
             [number = number->value_or(0)](v1::Association& entry) { entry.set_priority(number); }};
     }
     if (spec.key == "qos") {
-        const auto names = known_qos(spec, book);
+        const auto names = known_qos(spec, draft);
         if (!names) return std::unexpected(names.error());
-        return AssociationChange{[operation = spec.operation, names = *names, &book](v1::Association& entry) {
-            auto now = operation == '=' ? Names{} : book.qos_of(entry);
+        return AssociationChange{[operation = spec.operation, names = *names, &draft](v1::Association& entry) {
+            auto now = operation == '=' ? Names{} : draft.qos_of(entry);
             for (const auto& name : names) {
                 std::erase(now, name);
                 if (operation != '-') now.push_back(name);
@@ -340,7 +341,7 @@ Taken<AssociationChange> association_change(const Spec& spec, const Book& book) 
     }
     if (spec.key == "defaultqos") {
         if (spec.value == "-1") return AssociationChange{[](v1::Association& entry) { entry.clear_default_qos(); }};
-        const auto names = known_qos(spec, book);
+        const auto names = known_qos(spec, draft);
         if (!names || names->size() != 1) return std::unexpected(names ? Refused{} : names.error());
         return AssociationChange{[name = names->front()](v1::Association& entry) { entry.set_default_qos(name); }};
     }
@@ -349,16 +350,16 @@ Taken<AssociationChange> association_change(const Spec& spec, const Book& book) 
     return std::unexpected(Refused{});
 }
 
-Taken<QosChange> qos_change(const Spec& spec, const Book& book) {
+Taken<QosChange> qos_change(const Spec& spec, const AccountsDraft& draft) {
     auto as_limit = spec;  // MaxJobs and MaxSubmitJobs of a QOS are per user
     if (spec.key == "maxjobsperuser") as_limit.key = "maxjobs";
     if (spec.key == "maxsubmitjobsperuser") as_limit.key = "maxsubmitjobs";
-    auto limits = limits_change(as_limit, book);
+    auto limits = limits_change(as_limit, draft);
     if (!limits) return std::unexpected(limits.error());
     if (*limits) return QosChange{[change = *limits](v1::Qos& qos) { change(*qos.mutable_limits()); }};
 
     const auto tres = [&](auto of) -> Taken<QosChange> {
-        auto change = tres_change(spec.value, book);
+        auto change = tres_change(spec.value, draft);
         if (!change) return std::unexpected(change.error());
         return QosChange{[of, change = *change](v1::Qos& qos) { apply(change, *of(qos)); }};
     };
@@ -418,13 +419,12 @@ Taken<QosChange> qos_change(const Spec& spec, const Book& book) {
         }};
     }
     if (spec.key == "preemptmode") {
-        const auto mode = lower(spec.value);
-        if (!is_in({"cluster", "off", "cancel", "requeue", "suspend", "gang"}, mode))
-            return std::unexpected(invalid("PreemptMode", spec));
-        return QosChange{[mode](v1::Qos& qos) { qos.set_preempt_mode(mode); }};
+        const auto mode = find_preempt_mode(spec.value);
+        if (!mode) return std::unexpected(invalid("PreemptMode", spec));
+        return QosChange{[mode](v1::Qos& qos) { qos.set_preempt_mode(lower(to_string(*mode))); }};
     }
     if (spec.key == "preempt") {
-        const auto names = spec.value.empty() || spec.value == "-1" ? Taken<Names>{Names{}} : known_qos(spec, book);
+        const auto names = spec.value.empty() || spec.value == "-1" ? Taken<Names>{Names{}} : known_qos(spec, draft);
         if (!names) return std::unexpected(names.error());
         return QosChange{[operation = spec.operation, names = *names](v1::Qos& qos) {
             Names now = operation == '=' ? Names{} : Names{qos.preempt().begin(), qos.preempt().end()};

@@ -1,7 +1,7 @@
 // What a user writes after an entity: "name=chem set maxjobs=5 qos+=high", word by word.
 #pragma once
 
-#include "cli/sacctmgr/book.hpp"
+#include "cli/sacctmgr/accounts_draft.hpp"
 #include "core/base/result.hpp"
 
 #include <expected>
@@ -40,8 +40,8 @@ using Taken = std::expected<T, Refused>;
 using AssociationChange = std::function<void(v1::Association&)>;
 using QosChange = std::function<void(v1::Qos&)>;
 // Settings of associations, whoever has them: limits, shares, priority, QOS.
-Taken<AssociationChange> association_change(const Spec& spec, const Book& book);
-Taken<QosChange> qos_change(const Spec& spec, const Book& book);
+Taken<AssociationChange> association_change(const Spec& spec, const AccountsDraft& draft);
+Taken<QosChange> qos_change(const Spec& spec, const AccountsDraft& draft);
 // Does it reach the users below an account?
 bool is_inherited(const Spec& spec);
 

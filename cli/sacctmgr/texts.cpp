@@ -127,10 +127,8 @@ std::string settings_text(const v1::Qos& qos) {
     lines.put(!limits.max_tres_mins_per_job().empty(), "MaxTRESMins", tres_text(limits.max_tres_mins_per_job()));
     lines.put(limits.has_max_wall_min(), "MaxWall", wall_text(limits.max_wall_min()));
     lines.put(!qos.preempt().empty(), "Preempt", joined({qos.preempt().begin(), qos.preempt().end()}));
-    const auto mode = qos.preempt_mode();
-    std::string upper;
-    for (const auto letter : mode) upper += static_cast<char>(letter >= 'a' && letter <= 'z' ? letter - 32 : letter);
-    lines.put(!mode.empty() && mode != "cluster", "PreemptMode", upper);
+    const auto mode = find_preempt_mode(qos.preempt_mode()).value_or(PreemptMode::unset);
+    lines.put(mode != PreemptMode::unset, "PreemptMode", std::string{to_string(mode)});
     lines.put(qos.has_preempt_exempt_time_s(), "PreemptExemptTime", print_long_duration(qos.preempt_exempt_time_s()));
     lines.put(qos.priority() != 0, "Priority", qos.priority());
     lines.put(qos.has_limit_factor(), "LimitFactor", fmt::format("{:.4f}", qos.limit_factor()));

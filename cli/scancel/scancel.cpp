@@ -4,6 +4,7 @@
 #include "cli/common/job_text.hpp"
 #include "cli/common/session.hpp"
 #include "core/model/array_spec.hpp"
+#include "core/slurm/refusal.hpp"
 
 #include <cstdio>
 
@@ -33,7 +34,8 @@ void announce(const Console& console, const Options& options, const std::string&
 
 // A job that has gone is what a user who cancels it wants.
 bool is_gone(const v1::JobOutcome& outcome) {
-    return outcome.error().starts_with("Invalid job id specified") || outcome.error().starts_with("Job/step already");
+    return outcome.slurm_error() == refusal::invalid_job_id.number ||
+           outcome.slurm_error() == refusal::already_done.number;
 }
 
 int report(const Console& console, const Options& options, const v1::JobActionReply& reply) {

@@ -4,8 +4,10 @@
 #include "cli/scontrol/control.hpp"
 #include "cli/scontrol/update.hpp"
 #include "cli/submit/allocation.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 #include "core/text/timefmt.hpp"
+#include "daemons/common/environment/environment.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -38,14 +40,13 @@ void write_resize_scripts(Control& control, const v1::UpdateJobsRequest& request
     const auto reply = control.call<v1::ListJobsReply>("ListJobs", list, "slurm_load_jobs");
     if (!reply || reply->jobs().empty()) return;
     const auto& job = reply->jobs(0);
-    std::vector<std::uint32_t> cpus;
-    for (const auto& share : job.shares()) cpus.push_back(share.cpus());
+    const auto cpus = environment::cpus_per_node(environment::Allocation{job});
     const std::pair<const char*, std::string> values[] = {
         {"SLURM_NODELIST", fmt::format("\"{}\"", job.node_list())},
         {"SLURM_JOB_NODELIST", fmt::format("\"{}\"", job.node_list())},
         {"SLURM_NNODES", fmt::format("{}", job.node_count())},
         {"SLURM_JOB_NUM_NODES", fmt::format("{}", job.node_count())},
-        {"SLURM_JOB_CPUS_PER_NODE", fmt::format("\"{}\"", submit::compress_counts(cpus))},
+        {"SLURM_JOB_CPUS_PER_NODE", fmt::format("\"{}\"", environment::compress_counts(cpus))},
     };
     std::string sh, csh;
     for (const auto& [name, value] : values) {
@@ -154,7 +155,7 @@ int act_on_jobs(Control& control, v1::UpdateJobsRequest::Action action, Words wo
         }
         const auto refs = parse_job_refs(word);
         if (!refs) {
-            control.complain("Invalid job id specified for job {}", word);
+            control.complain("{} for job {}", refusal::invalid_job_id.sentence, word);
             continue;
         }
         for (const auto& ref : *refs) request.add_ids(ref.str());
@@ -176,6 +177,9 @@ int ping(Control& control, Words) {
         const auto host = reply && !reply->hostname().empty() ? reply->hostname() : endpoints[i].host;
         text += fmt::format("Slurmctld({}) at {} is {}\n", role, host, reply ? "UP" : "DOWN");
         if (!reply) control.exit_code = 1;
+        if (!reply && reply.error().status == wire::Status::unauthenticated)
+            control.complain("{} answers, but it and this command have different auth keys: {}", endpoints[i].text(),
+                             reply.error().text);
     }
     print_out(text);
     return control.exit_code;
@@ -215,7 +219,7 @@ namespace {
 
 int write_batch_script(Control& control, Words words) {
     const auto ref = JobRef::parse(words[0]);
-    if (!ref) return control.complain("job script retrieval failed: Invalid job id specified");
+    if (!ref) return control.complain("job script retrieval failed: {}", refusal::invalid_job_id.sentence);
     auto* session = control.open("job script retrieval failed");
     if (session == nullptr) return 1;
     v1::ListJobsRequest list;  // a task of an array is found by its own id

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/text/quote.hpp"
+
 namespace spur::cli::scontrol {
 
 struct Style {
@@ -16,9 +18,10 @@ struct Style {
 
 class Record {
 public:
+    // Users choose names and comments: what they say stays in its line.
     template <class... Args>
     void line(fmt::format_string<Args...> text, Args&&... args) {
-        lines_.push_back(fmt::format(text, std::forward<Args>(args)...));
+        lines_.push_back(printable(fmt::format(text, std::forward<Args>(args)...), std::string::npos));
     }
     std::string text(const Style& style, const char* indent = "   ") const {
         std::string whole;

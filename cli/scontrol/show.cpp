@@ -4,6 +4,7 @@
 #include "cli/common/job_text.hpp"
 #include "cli/common/output.hpp"
 #include "cli/scontrol/control.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/hostlist.hpp"
 #include "core/text/lexical.hpp"
 
@@ -24,7 +25,7 @@ int show_jobs(Control& control, const std::string& id) {
     TaskSet tasks;  // of one array, where they were named
     if (!id.empty()) {
         const auto ref = JobRef::parse(id);
-        if (!ref) return control.complain("scontrol_print_job error: Invalid job id specified");
+        if (!ref) return control.complain("scontrol_print_job error: {}", refusal::invalid_job_id.sentence);
         tasks = ref->tasks;
         request.add_ids(ref->str());
     }
@@ -32,7 +33,7 @@ int show_jobs(Control& control, const std::string& id) {
     if (!reply) return 1;
     if (reply->jobs().empty()) {
         if (id.empty()) return print_out("No jobs in the system\n"), 0;
-        return control.complain("slurm_load_jobs error: Invalid job id specified");
+        return control.complain("slurm_load_jobs error: {}", refusal::invalid_job_id.sentence);
     }
     if (reply->now() != 0) control.style.now = reply->now();
     std::string text;
@@ -56,7 +57,7 @@ int show_steps(Control& control, const std::string& id) {
     std::optional<std::uint32_t> wanted;
     if (!id.empty()) {
         auto ref = JobRef::parse(id);
-        if (!ref) return control.complain("slurm_get_job_steps error: Invalid job id specified");
+        if (!ref) return control.complain("slurm_get_job_steps error: {}", refusal::invalid_job_id.sentence);
         wanted = ref->step;
         ref->step.reset();
         request.add_ids(ref->str());
@@ -64,7 +65,7 @@ int show_steps(Control& control, const std::string& id) {
     const auto reply = control.call<v1::ListJobsReply>("ListJobs", request, "slurm_get_job_steps");
     if (!reply) return 1;
     if (reply->jobs().empty() && !id.empty())
-        return control.complain("slurm_get_job_steps error: Invalid job id specified");
+        return control.complain("slurm_get_job_steps error: {}", refusal::invalid_job_id.sentence);
     std::string text;
     for (const auto& job : reply->jobs())
         for (const auto& step : job.steps())

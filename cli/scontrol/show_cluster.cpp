@@ -92,9 +92,9 @@ std::string partition_text(const v1::Partition& partition, const Style& style) {
                 count_or_unlimited(partition.max_nodes()), limit_or(partition.max_time_min(), "UNLIMITED"),
                 partition.min_nodes(), yes_no(partition.lln()), cpus ? count_or_unlimited(cpus) : "UNLIMITED");
     record.line("Nodes={}", shown(partition.nodes()));
-    record.line("PriorityJobFactor={} PriorityTier={} RootOnly={} ReqResv=NO OverSubscribe={}",
+    record.line("PriorityJobFactor={} PriorityTier={} RootOnly={} ReqResv={} OverSubscribe={}",
                 partition.priority_job_factor(), partition.priority_tier(), yes_no(partition.root_only()),
-                shown(partition.oversubscribe(), "NO"));
+                yes_no(partition.require_reservation()), shown(partition.oversubscribe(), "NO"));
     record.line("OverTimeLimit=NONE PreemptMode={}", shown(partition.preempt_mode(), "OFF"));
     record.line("State={} TotalCPUs={} TotalNodes={} SelectTypeParameters=NONE", partition.state(),
                 partition.total_cpus(), partition.total_nodes());

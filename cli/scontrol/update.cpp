@@ -4,8 +4,10 @@
 #include "cli/submit/setters.hpp"
 #include "core/model/array_spec.hpp"
 #include "core/model/reservation.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 #include "core/text/timefmt.hpp"
+#include "daemons/common/records/job.hpp"
 
 #include <optional>
 
@@ -38,71 +40,6 @@ struct Key {
     std::string_view meaning = {};  // the name sent, where it differs
 };
 
-constexpr Key job_keys[] = {
-    {"account", 1},
-    {"admincomment", 3},
-    {"arraytaskthrottle", 10},
-    {"burstbuffer", 1},
-    {"comment", 3},
-    {"contiguous", 3},
-    {"corespec", 4},
-    {"cpuspertask", 9},
-    {"deadline", 3},
-    {"delayboot", 5},
-    {"dependency", 1},
-    {"eligibletime", 2},
-    {"endtime", 2},
-    {"excnodelist", 3},
-    {"excludenodes", 4, "excnodelist"},
-    {"extra", 5},
-    {"features", 1},
-    {"gres", 2},
-    {"jobname", 4},
-    {"killoninvaliddependent", 6},
-    {"licenses", 1},
-    {"mailtype", 5},
-    {"mailuser", 5},
-    {"mincpusnode", 4},
-    {"minmemorycpu", 10},
-    {"minmemorynode", 10},
-    {"mintmpdisknode", 5},
-    {"name", 2, "jobname"},
-    {"network", 3},
-    {"nice", 2},
-    {"nodelist", 5},
-    {"numcpus", 6},
-    {"numnodes", 4},
-    {"numtasks", 8},
-    {"oversubscribe", 1},
-    {"partition", 2},
-    {"prefer", 3},
-    {"priority", 2},
-    {"qos", 1},
-    {"reboot", 3},
-    {"reqcores", 8},
-    {"reqnodelist", 8},
-    {"reqnodes", 8, "numnodes"},
-    {"reqsockets", 10},
-    {"reqthreads", 10},
-    {"requeue", 4},
-    {"reservationname", 3},
-    {"resetaccruetime", 5},
-    {"shared", 2, "oversubscribe"},
-    {"starttime", 2},
-    {"stderr", 4},
-    {"stdin", 4},
-    {"stdout", 4},
-    {"switches", 2},
-    {"systemcomment", 3},
-    {"taskspernode", 2},
-    {"timelimit", 5},
-    {"timemin", 5},
-    {"tresspernode", 5},
-    {"trespernode", 5, "gres"},
-    {"userid", 1},
-    {"wckey", 1},
-    {"workdir", 2},
-};
 constexpr Key node_keys[] = {
     {"activefeatures", 3}, {"availablefeatures", 3},
     {"comment", 3},        {"cpubind", 3},
@@ -166,14 +103,13 @@ std::optional<std::string> full_key(std::span<const Key> keys, std::string_view 
 }
 
 // What the controller wants in another form than people type it, or would refuse in other words.
-Result<std::string> job_value(const std::string& key, const std::string& value) {
-    if (key == "timelimit" || key == "timemin") {
+Result<std::string> job_value(records::JobFieldId id, const std::string& value) {
+    if (id == records::JobFieldId::time_limit || id == records::JobFieldId::time_minimum) {
         const auto digits = std::string_view{value}.substr(value.starts_with('+') || value.starts_with('-') ? 1 : 0);
         if (!parse_limit_min(digits))
-            return fail(ErrorCode::invalid, "scontrol: error: Invalid {} value",
-                        key == "timelimit" ? "TimeLimit" : "TimeMin");
+            return fail(ErrorCode::invalid, "scontrol: error: Invalid {} value", records::job_field(id).name);
     }
-    if (key == "mailtype") {
+    if (id == records::JobFieldId::mail_type) {
         submit::SubmitOptions typed;
         SPUR_CHECK(submit::set::mail_type(typed, value.c_str()));
         return fmt::format("{}", typed.spec.mail_type());
@@ -181,13 +117,16 @@ Result<std::string> job_value(const std::string& key, const std::string& value) 
     return value;
 }
 
+Error not_supported(const Setting& setting) {
+    return {ErrorCode::invalid, fmt::format("Update of this parameter is not supported: {}={}\nRequest aborted",
+                                            setting.key, setting.sign + setting.value)};
+}
+
 Result<void> take_settings(std::span<const Key> keys, const std::vector<Setting>& settings,
                            google::protobuf::Map<std::string, std::string>& changes) {
     for (const auto& setting : settings) {
         const auto key = full_key(keys, setting.key);
-        if (!key)
-            return fail(ErrorCode::invalid, "Update of this parameter is not supported: {}={}\nRequest aborted",
-                        setting.key, setting.sign + setting.value);
+        if (!key) return std::unexpected(not_supported(setting));
         changes[*key] = setting.sign + setting.value;
     }
     return {};
@@ -253,9 +192,10 @@ Result<Update> job_update(const Request& request) {
     JobUpdate update;
     update.request.set_action(v1::UpdateJobsRequest::UPDATE);
     auto& changes = *update.request.mutable_changes();
-    SPUR_CHECK(take_settings(job_keys, request.settings, changes));
-    for (auto& [key, value] : changes) {
-        SPUR_TRY(value, job_value(key, value));
+    for (const auto& setting : request.settings) {
+        const auto* field = records::find_change(records::job_fields(), setting.key);
+        if (field == nullptr) return std::unexpected(not_supported(setting));
+        SPUR_TRY(changes[field->change.name], job_value(field->id, setting.sign + setting.value));
     }
     if (update.request.changes().empty()) return fail(ErrorCode::invalid, "No changes specified");
     if (request.entity == Entity::job_name) {
@@ -263,7 +203,7 @@ Result<Update> job_update(const Request& request) {
         return update;
     }
     auto refs = parse_job_refs(request.name);
-    if (!refs || refs->empty()) return fail(ErrorCode::invalid, "Invalid job id specified for job {}", request.name);
+    if (!refs || refs->empty()) return fail(refusal::invalid_job_id.with(" for job {}", request.name));
     for (const auto& ref : *refs) update.request.add_ids(ref.str());
     return update;
 }

@@ -1,3 +1,4 @@
+// Counting busy CPUs and GPUs per node, and the GPUs that no job of the trace could use.
 #include "cli/sim/gauges.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The arithmetic: waits, slowdowns, utilisation, fairness, and who was overtaken.
 #include "cli/sim/metrics.hpp"
 
 #include <algorithm>

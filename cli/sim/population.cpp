@@ -1,3 +1,4 @@
+// Making an account and a user for each name in the trace.
 #include "cli/sim/population.hpp"
 
 #include <set>

@@ -1,3 +1,4 @@
+// Copying what a trace keeps of a job, field by field.
 #include "cli/sim/recorded.hpp"
 
 #include <fmt/format.h>

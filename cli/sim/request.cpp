@@ -1,3 +1,4 @@
+// Building the JobSpec of a traced job, dependencies included.
 #include "cli/sim/request.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The virtual clock: ends, submissions, ticks and cycles in the order of their times.
 #include "cli/sim/simulation.hpp"
 
 #include <algorithm>

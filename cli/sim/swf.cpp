@@ -94,7 +94,7 @@ public:
         remark(without_size_, "the number of processors is unknown");
         remark(without_time_, "the run time is unknown");
         remark(never_ran_, "cancelled before it ran");
-        SPUR_CHECK(settle(trace_));
+        SPUR_CHECK(complete(trace_));
         return std::move(trace_);
     }
 

@@ -1,3 +1,4 @@
+// Drawing users, arrivals, sizes and run times from the model's distributions.
 #include "cli/sim/synth.hpp"
 
 #include <fmt/format.h>

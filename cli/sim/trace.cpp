@@ -24,7 +24,7 @@ Result<Trace> load_trace(const std::string& path) {
     return trace;
 }
 
-Result<void> settle(Trace& trace) {
+Result<void> complete(Trace& trace) {
     std::ranges::stable_sort(trace.jobs, {}, &TraceJob::submit_s);
     std::unordered_map<std::string_view, std::size_t> known;
     for (std::size_t i = 0; i < trace.jobs.size(); ++i)

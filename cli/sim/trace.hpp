@@ -71,6 +71,6 @@ std::string print_trace(const Trace& trace);
 std::string print_trace_job(const TraceJob& job);  // one line
 
 // The order and the references that every trace keeps to.
-Result<void> settle(Trace& trace);
+Result<void> complete(Trace& trace);
 
 }  // namespace spur::cli::sim

@@ -90,7 +90,7 @@ public:
             text.remove_prefix(std::min(end + 1, text.size()));
             if (!line.empty() && line.front() != '#') SPUR_CHECK(read_line(line));
         }
-        SPUR_CHECK(settle(trace_));
+        SPUR_CHECK(complete(trace_));
         return std::move(trace_);
     }
 

@@ -32,7 +32,7 @@ void Simulation::submit(std::uint32_t place) {
     const Actor actor{spec->uid, AdminLevel::none, spec->user_name};
     spec = validate(cluster_, *std::move(spec), actor, now_, {.names = {}, .exempt = true});  // traces have no groups
     if (!spec) return refuse(spec.error());
-    const auto asked_cpus = demand_of(*spec).min_cpus;
+    const auto asked_cpus = Request::of(*spec).demand.min_cpus;
 
     const auto first = static_cast<std::uint32_t>(out_.jobs.size());
     JobOutcome outcome{.trace_job = place,

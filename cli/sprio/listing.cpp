@@ -179,7 +179,7 @@ Printed print_listing(const Options& options, const v1::ListPrioritiesReply& rep
     Printed printed;
     Complaints unknown;
     const auto text = options.format.value_or(default_format(options, reply));
-    const auto format = letters_format<Row>(fields, text, "iruYSABFJPQNT", unknown);
+    const auto format = letters_format<F>(fields, text, "iruYSABFJPQNT", unknown);
     for (const auto& what : unknown) printed.complaints.push_back("Invalid job format specification: " + what);
     const auto keys = parse_sort(options.sort.value_or("i"), printed.complaints);
     std::vector<const v1::JobPriority*> rows;

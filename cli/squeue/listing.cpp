@@ -19,8 +19,8 @@ std::string_view default_job_format(const Options& options) {
     return options.long_listing ? long_job_format : job_format;
 }
 
-template <class Row>
-Format<Row> chosen_format(const Options& options, std::span<const Field<Row>> fields, std::string_view fallback,
+template <class F>
+FormatOf<F> chosen_format(const Options& options, std::span<const F> fields, std::string_view fallback,
                           std::string_view all, Complaints& complaints) {
     const bool ask = !options.long_listing || options.format_typed;
     if (options.long_format && ask) return names_format(fields, *options.long_format, complaints);
@@ -45,12 +45,13 @@ void point_at(const std::vector<v1::Job>& jobs, std::vector<const v1::Job*>& row
     for (const auto& job : jobs) rows.push_back(&job);
 }
 
-Result<Printed> print_jobs(const Options& options, const v1::ListJobsReply& reply, const Listing& listing) {
+Result<Printed> print_jobs(const Options& options, const v1::ListJobsReply& reply, const records::Context& context) {
     Printed printed;
     Complaints unknown;
-    const auto format = chosen_format(options, job_fields(), default_job_format(options), all_job_letters, unknown);
+    const auto format =
+        chosen_format(options, records::job_fields(), default_job_format(options), all_job_letters, unknown);
     for (const auto& what : unknown) printed.complaints.push_back("Invalid job format specification: " + what);
-    SPUR_TRY(const auto keys, parse_sort(options.sort.value_or("P,t,-p"), job_sort_letters));
+    SPUR_TRY(const auto keys, parse_sort(options.sort.value_or("P,t,-p"), job_sort_letters()));
 
     std::vector<const v1::Job*> rows;
     for (const auto& job : reply.jobs())
@@ -64,16 +65,16 @@ Result<Printed> print_jobs(const Options& options, const v1::ListJobsReply& repl
         if (options.per_partition) copies = by_partition(copies);
         point_at(copies, rows);
     }
-    sort_jobs(rows, keys, listing.now);
+    sort_jobs(rows, keys, context);
     if (options.header) format.header(printed.text);
-    for (const auto* job : rows) format.row(printed.text, JobRow{job, &listing});
+    for (const auto* job : rows) format.row(printed.text, records::JobView{*job, context});
     return printed;
 }
 
-Result<Printed> print_steps(const Options& options, const v1::ListJobsReply& reply, const Listing& listing) {
+Result<Printed> print_steps(const Options& options, const v1::ListJobsReply& reply, const records::Context& context) {
     Printed printed;
     Complaints unknown;
-    const auto format = chosen_format(options, step_fields(), step_format, all_step_letters, unknown);
+    const auto format = chosen_format(options, records::step_fields(), step_format, all_step_letters, unknown);
     for (const auto& what : unknown) printed.complaints.push_back("Invalid job step format specification: " + what);
     SPUR_TRY(const auto keys, parse_sort(options.sort.value_or("P,i"), {}));
 
@@ -81,20 +82,20 @@ Result<Printed> print_steps(const Options& options, const v1::ListJobsReply& rep
     for (const auto& job : reply.jobs())
         for (const auto& step : job.steps())
             if (step.end_time() == 0 && options.query.accepts_step(job, step)) steps.push_back({&job, &step});
-    sort_steps(steps, keys, listing.now);
+    sort_steps(steps, keys, context);
     if (options.header) format.header(printed.text);
-    for (const auto& entry : steps) format.row(printed.text, StepRow{entry.step, entry.job, &listing});
+    for (const auto& entry : steps) format.row(printed.text, records::StepView{*entry.step, *entry.job, context});
     return printed;
 }
 
 }  // namespace
 
 Result<Printed> print_listing(const Options& options, const v1::ListJobsReply& reply) {
-    const Listing listing{reply.now(), reply.cluster(), array_text_limit(), options.convert_units};
-    SPUR_TRY(auto printed, options.steps ? print_steps(options, reply, listing) : print_jobs(options, reply, listing));
-    if (options.header && options.clusters) printed.text.insert(0, fmt::format("CLUSTER: {}\n", listing.cluster));
+    const records::Context context{reply.now(), reply.cluster(), array_text_limit(), options.convert_units};
+    SPUR_TRY(auto printed, options.steps ? print_steps(options, reply, context) : print_jobs(options, reply, context));
+    if (options.header && options.clusters) printed.text.insert(0, fmt::format("CLUSTER: {}\n", context.cluster));
     if (options.header && (options.long_listing || options.iterate_s != 0))
-        printed.text.insert(0, date_line(listing.now));
+        printed.text.insert(0, date_line(context.now));
     return printed;
 }
 

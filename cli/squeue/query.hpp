@@ -4,6 +4,7 @@
 #include "core/base/result.hpp"
 #include "core/model/array_spec.hpp"
 #include "core/text/hostlist.hpp"
+#include "daemons/common/records/record.hpp"
 #include "spur/v1/controller.pb.h"
 
 #include <optional>
@@ -60,14 +61,14 @@ struct SortKey {
     bool descending;
 };
 Result<std::vector<SortKey>> parse_sort(std::string_view text, std::string_view accepted);
-inline constexpr std::string_view job_sort_letters = "bcdefghijlmnptuvzBCDGHIJLMNOPQRSTUVa";
+std::string job_sort_letters();
 
-void sort_jobs(std::vector<const v1::Job*>& jobs, const std::vector<SortKey>& keys, std::int64_t now);
+void sort_jobs(std::vector<const v1::Job*>& jobs, const std::vector<SortKey>& keys, const records::Context& context);
 
 struct StepOf {
     const v1::Job* job;
     const v1::Step* step;
 };
-void sort_steps(std::vector<StepOf>& steps, const std::vector<SortKey>& keys, std::int64_t now);
+void sort_steps(std::vector<StepOf>& steps, const std::vector<SortKey>& keys, const records::Context& context);
 
 }  // namespace spur::cli::squeue

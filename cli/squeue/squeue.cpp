@@ -5,6 +5,7 @@
 #include "cli/common/session.hpp"
 #include "cli/squeue/json.hpp"
 #include "cli/squeue/listing.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 
 #include <unistd.h>
@@ -70,7 +71,7 @@ int list_once(Invocation& self, Session& session, const Options& options) {
         return 1;
     }
     if (one_job && reply->jobs().empty() && !options.steps) {
-        fmt::print(stderr, "slurm_load_jobs error: Invalid job id specified\n");
+        fmt::print(stderr, "slurm_load_jobs error: {}\n", refusal::invalid_job_id.sentence);
         return 1;
     }
     if (reply->now() == 0) reply->set_now(std::time(nullptr));

@@ -12,6 +12,7 @@
 #include "cli/submit/request.hpp"
 #include "core/model/array_spec.hpp"
 #include "core/model/gres.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 
 #include <sys/wait.h>
@@ -117,7 +118,7 @@ private:
                 return std::unexpected(code);
             }
             if (job_state(reply->job()).is_finished()) {
-                console_.error("Unable to confirm allocation for job {}: Job/step already completing or completed", id);
+                console_.error("Unable to confirm allocation for job {}: {}", id, refusal::already_done.sentence);
                 console_.info("Check SLURM_JOB_ID environment variable. Expired or invalid job {}", id);
                 return std::unexpected(error_exit_code(1));
             }
@@ -192,12 +193,12 @@ private:
                 return *reply;
             }
             if (first().immediate_s) {
-                console_.error("Unable to create step for job {}: Requested nodes are busy", request.job_id());
+                console_.error("Unable to create step for job {}: {}", request.job_id(), refusal::nodes_busy.sentence);
                 return std::unexpected(immediate_exit_code(1));
             }
             if (!told && !first().quiet)
-                console_.info("Job {} step creation temporarily disabled, retrying (Requested nodes are busy)",
-                              request.job_id());
+                console_.info("Job {} step creation temporarily disabled, retrying ({})", request.job_id(),
+                              refusal::nodes_busy.sentence);
             told = true;
             request.set_timeout_ms(60'000);
         }
@@ -267,8 +268,8 @@ private:
         if (program.empty() || equal_nocase(program, "none")) return true;
         const auto ping = session_.call<v1::PingReply>("Ping", v1::PingRequest{});
         const auto cluster = ping ? ping->cluster() : std::string{};
-        for (const auto& [name, value] : srun::script_variables(first(), made, submitter_, cluster, context))
-            ::setenv(name.c_str(), value.c_str(), 1);
+        const auto variables = srun::script_variables(first(), made, submitter_, cluster, context);
+        for (const auto& [name, value] : variables.pairs()) ::setenv(name.c_str(), value.c_str(), 1);
         if (::access(program.substr(0, program.find(' ')).c_str(), R_OK | X_OK) != 0) {
             console_.info("Access denied for {}: {}", program, std::strerror(errno));
             return true;

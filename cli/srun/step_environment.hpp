@@ -3,10 +3,10 @@
 
 #include "cli/submit/options.hpp"
 #include "cli/submit/request.hpp"
+#include "daemons/common/environment/environment.hpp"
 #include "spur/v1/controller.pb.h"
 
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace spur::cli::srun {
@@ -16,10 +16,8 @@ std::vector<std::string> option_variables(const submit::SubmitOptions& options, 
                                           bool own_allocation);
 
 // For programs that run where srun runs; `context` is SLURM_SCRIPT_CONTEXT.
-std::vector<std::pair<std::string, std::string>> script_variables(const submit::SubmitOptions& options,
-                                                                  const v1::CreateStepReply& made,
-                                                                  const submit::Submitter& submitter,
-                                                                  const std::string& cluster,
-                                                                  const std::string& context);
+environment::Variables script_variables(const submit::SubmitOptions& options, const v1::CreateStepReply& made,
+                                        const submit::Submitter& submitter, const std::string& cluster,
+                                        const std::string& context);
 
 }  // namespace spur::cli::srun

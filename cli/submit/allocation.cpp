@@ -3,6 +3,7 @@
 
 #include "cli/common/job_text.hpp"
 #include "cli/submit/common.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 
 #include <signal.h>
@@ -97,16 +98,15 @@ Answer<v1::AwaitAllocationReply> await(Session& session, std::uint32_t job, std:
 
 // Why waiting may take long, where that is known from the start.
 std::string_view standing_note(const v1::Job& job) {
-    if (job.reason() == "JobHeldUser" || job.reason() == "JobHeldAdmin")
-        return "Job is in held state, pending scheduler release";
-    if (job.reason().starts_with("Partition")) return "Requested partition configuration not available now";
+    if (job.reason() == "JobHeldUser" || job.reason() == "JobHeldAdmin") return refusal::job_held.sentence;
+    if (job.reason().starts_with("Partition")) return refusal::partition_config.sentence;
     return {};
 }
 
 // A job that ended before it was ours.
 int report_end(const Console& console, const AllocationRequest& request, const v1::Job& job) {
     if (job_state(job).state == JobState::cancelled) console.info("Job has been cancelled");
-    console.error("{}: Job/step already completing or completed", request.failure_prefix);
+    console.error("{}: {}", request.failure_prefix, refusal::already_done.sentence);
     return error_exit_code(1);
 }
 
@@ -144,7 +144,7 @@ std::expected<v1::Job, int> allocate(Session& session, const Console& console, c
         const auto waited = std::chrono::steady_clock::now() - started;
         if (request.immediate_s && waited >= std::chrono::seconds(*request.immediate_s)) {
             release(session, job, 0);
-            console.error("Unable to allocate resources: Immediate execution impossible, insufficient priority");
+            console.error("Unable to allocate resources: {}", refusal::not_top_priority.sentence);
             if (request.tool == salloc) console.info("Job allocation {} has been revoked.", job);
             return std::unexpected(immediate_exit_code(1));
         }
@@ -167,128 +167,32 @@ void release(Session& session, std::uint32_t job, std::uint32_t wait_status) {
     static_cast<void>(session.call<v1::Ack>("ReleaseAllocation", request, call));
 }
 
-std::string compress_counts(const std::vector<std::uint32_t>& counts) {
-    std::string text;
-    for (std::size_t i = 0; i < counts.size();) {
-        std::size_t end = i;
-        while (end < counts.size() && counts[end] == counts[i]) ++end;
-        text += text.empty() ? "" : ",";
-        text += end - i > 1 ? fmt::format("{}(x{})", counts[i], end - i) : fmt::format("{}", counts[i]);
-        i = end;
-    }
-    return text;
-}
-
-std::vector<std::uint32_t> tasks_per_node(const v1::Job& job) {
-    const auto& spec = job.spec();
-    const auto each = std::max(1U, spec.cpus_per_task());
-    std::vector<std::uint32_t> tasks, room;
-    bool known = true;
-    for (const auto& share : job.shares()) {
-        tasks.push_back(share.tasks());
-        room.push_back(std::max(1U, share.cpus() / each));
-        known = known && share.tasks() != 0;
-    }
-    if (known && (spec.has_tasks() || spec.has_tasks_per_node() || spec.has_tasks_per_gpu())) return tasks;
-    if (spec.has_tasks_per_node()) return std::vector<std::uint32_t>(room.size(), spec.tasks_per_node());
-    std::uint64_t most = 0;
-    for (const auto cpus : room) most += cpus;
-    if (!spec.has_tasks() || spec.tasks() >= most) return room;
-    std::vector<std::uint32_t> dealt(room.size(), 0);
-    for (std::uint32_t left = spec.tasks(); left > 0;)
-        for (std::size_t i = 0; i < room.size() && left > 0; ++i)
-            if (dealt[i] < room[i]) ++dealt[i], --left;
-    return dealt;
-}
-
-std::vector<std::pair<std::string, std::string>> distribution_variables(const v1::JobSpec& spec) {
-    const auto& typed = spec.distribution();
-    if (typed.empty()) return {};
-    if (typed.starts_with("plane="))
-        return {{"SLURM_DISTRIBUTION", "plane"}, {"SLURM_DIST_PLANESIZE", typed.substr(6)}};
-    return {{"SLURM_DISTRIBUTION", lower(typed)}};
-}
-
-std::vector<std::pair<std::string, std::string>> allocation_variables(const v1::Job& job, const SubmitOptions& options,
-                                                                      const std::string& cluster,
-                                                                      const std::string& submit_dir,
-                                                                      const std::string& submit_host) {
-    std::vector<std::pair<std::string, std::string>> variables;
-    const auto text = [&](const char* name, const std::string& value) {
-        if (!value.empty()) variables.emplace_back(name, value);
-    };
-    const auto number = [&](const char* name, bool present, std::uint64_t value) {
-        if (present) variables.emplace_back(name, fmt::format("{}", value));
-    };
-    const auto& spec = options.spec;
-    std::vector<std::uint32_t> cpus;
-    for (const auto& share : job.shares()) cpus.push_back(share.cpus());
-
-    text("SLURM_CLUSTER_NAME", cluster);
-    number("SLURM_JOB_ID", true, job.id());
-    number("SLURM_JOBID", true, job.id());
-    text("SLURM_JOB_NAME", job.spec().name());
-    text("SLURM_JOB_NODELIST", job.node_list());
-    text("SLURM_NODELIST", job.node_list());
-    number("SLURM_JOB_NUM_NODES", true, node_count(job));
-    number("SLURM_NNODES", true, node_count(job));
-    text("SLURM_JOB_PARTITION", job.partition());
-    text("SLURM_JOB_CPUS_PER_NODE", compress_counts(cpus));
-    text("SLURM_TASKS_PER_NODE", compress_counts(tasks_per_node(job)));
-    text("SLURM_NODE_ALIASES", "(null)");
-    text("SLURM_JOB_ACCOUNT", job.account());
-    text("SLURM_JOB_QOS", job.qos());
-    text("SLURM_JOB_RESERVATION", job.spec().reservation());
-    text("SLURM_SUBMIT_DIR", submit_dir);
-    text("SLURM_SUBMIT_HOST", submit_host);
-
-    const bool tasks_known = spec.has_tasks() || spec.has_tasks_per_node();
-    number("SLURM_NTASKS", tasks_known, task_count(job));
-    number("SLURM_NPROCS", tasks_known, task_count(job));
-    number("SLURM_CPUS_PER_TASK", spec.has_cpus_per_task(), spec.cpus_per_task());
-    number("SLURM_CPUS_PER_GPU", spec.has_cpus_per_gpu(), spec.cpus_per_gpu());
-    number("SLURM_MEM_PER_NODE", spec.has_mem_per_node_mib(), spec.mem_per_node_mib());
-    number("SLURM_MEM_PER_CPU", spec.has_mem_per_cpu_mib(), spec.mem_per_cpu_mib());
-    number("SLURM_MEM_PER_GPU", spec.has_mem_per_gpu_mib(), spec.mem_per_gpu_mib());
-    number("SLURM_NTASKS_PER_NODE", spec.has_tasks_per_node(), spec.tasks_per_node());
-    number("SLURM_NTASKS_PER_SOCKET", spec.has_tasks_per_socket(), spec.tasks_per_socket());
-    number("SLURM_NTASKS_PER_CORE", spec.has_tasks_per_core(), spec.tasks_per_core());
-    number("SLURM_NTASKS_PER_GPU", spec.has_tasks_per_gpu(), spec.tasks_per_gpu());
-    number("SLURM_THREADS_PER_CORE", spec.has_threads_per_core(), spec.threads_per_core());
-    number("SLURM_OVERCOMMIT", spec.overcommit(), 1);
-    for (const auto& [name, value] : distribution_variables(spec)) variables.emplace_back(name, value);
-    text("SLURM_HINT", spec.hint());
-    text("SLURM_PROFILE", spec.profile());
-    text("SLURM_GPU_BIND", spec.gpu_bind());
-    const auto gpus = [](const std::string& gres) { return gres.starts_with("gpu:") ? gres.substr(4) : std::string(); };
-    text("SLURM_GPUS", gpus(spec.gres_per_job()));
-    text("SLURM_GPUS_PER_NODE", gpus(options.gpus_per_node));
-    text("SLURM_GPUS_PER_SOCKET", gpus(spec.gres_per_socket()));
-    text("SLURM_GPUS_PER_TASK", gpus(spec.gres_per_task()));
+environment::Variables allocation_variables(const v1::Job& job, const SubmitOptions& options,
+                                            const std::string& cluster, const std::string& submit_dir,
+                                            const std::string& submit_host) {
+    environment::Variables variables;
+    variables.set_if("SLURM_CLUSTER_NAME", cluster);
+    add_allocation(variables, environment::command, environment::Allocation{job});
+    add_submitter(variables, submit_dir, submit_host);
+    add_request(variables, environment::command, {options.spec, task_count(job), options.gpus_per_node, {}});
     return variables;
 }
 
-std::vector<std::pair<std::string, std::string>> component_variables(const std::vector<v1::Job>& jobs,
-                                                                     const std::vector<SubmitOptions>& components,
-                                                                     const std::string& cluster,
-                                                                     const std::string& submit_dir,
-                                                                     const std::string& submit_host) {
-    std::vector<std::pair<std::string, std::string>> variables;
+environment::Variables component_variables(const std::vector<v1::Job>& jobs,
+                                           const std::vector<SubmitOptions>& components, const std::string& cluster,
+                                           const std::string& submit_dir, const std::string& submit_host) {
+    std::vector<environment::Variables> parts;
     std::uint64_t tasks = 0;
     for (std::size_t i = 0; i < std::min(jobs.size(), components.size()); ++i) {
         tasks += task_count(jobs[i]);
-        for (const auto& [name, value] : allocation_variables(jobs[i], components[i], {}, {}, {}))
-            for (const auto* group : {"HET", "PACK"})
-                variables.emplace_back(fmt::format("{}_{}_GROUP_{}", name, group, i), value);
+        parts.push_back(allocation_variables(jobs[i], components[i], {}, {}, {}));
     }
-    for (const auto* name : {"SLURM_HET_SIZE", "SLURM_PACK_SIZE"})
-        variables.emplace_back(name, fmt::format("{}", jobs.size()));
-    for (const auto* name : {"SLURM_NTASKS", "SLURM_NPROCS"}) variables.emplace_back(name, fmt::format("{}", tasks));
-    for (const auto* name : {"SLURM_JOB_ID", "SLURM_JOBID"})
-        variables.emplace_back(name, fmt::format("{}", jobs.front().id()));
-    variables.emplace_back("SLURM_CLUSTER_NAME", cluster);
-    variables.emplace_back("SLURM_SUBMIT_DIR", submit_dir);
-    variables.emplace_back("SLURM_SUBMIT_HOST", submit_host);
+    environment::Variables variables;
+    add_components(variables, parts);
+    for (const auto* name : {"SLURM_NTASKS", "SLURM_NPROCS"}) variables.set(name, tasks);
+    for (const auto* name : {"SLURM_JOB_ID", "SLURM_JOBID"}) variables.set(name, jobs.front().id());
+    variables.set("SLURM_CLUSTER_NAME", cluster);
+    add_submitter(variables, submit_dir, submit_host);
     return variables;
 }
 

@@ -3,6 +3,7 @@
 
 #include "cli/common/session.hpp"
 #include "cli/submit/options.hpp"
+#include "daemons/common/environment/environment.hpp"
 
 #include <expected>
 #include <string>
@@ -24,22 +25,13 @@ std::expected<v1::Job, int> allocate(Session& session, const Console& console, c
 
 void release(Session& session, std::uint32_t job, std::uint32_t wait_status);
 
-// SLURM_DISTRIBUTION and what goes with it; nothing where none was asked for.
-std::vector<std::pair<std::string, std::string>> distribution_variables(const v1::JobSpec& spec);
-
 // The variables that tell a program about its allocation, as salloc sets them.
+environment::Variables allocation_variables(const v1::Job& job, const SubmitOptions& options,
+                                            const std::string& cluster, const std::string& submit_dir,
+                                            const std::string& submit_host);
 // The same for a heterogeneous job: what each component has goes by names of its own, SLURM_JOB_NODELIST_HET_GROUP_1.
-std::vector<std::pair<std::string, std::string>> component_variables(const std::vector<v1::Job>& jobs,
-                                                                     const std::vector<SubmitOptions>& components,
-                                                                     const std::string& cluster,
-                                                                     const std::string& submit_dir,
-                                                                     const std::string& submit_host);
-std::vector<std::pair<std::string, std::string>> allocation_variables(const v1::Job& job, const SubmitOptions& options,
-                                                                      const std::string& cluster,
-                                                                      const std::string& submit_dir,
-                                                                      const std::string& submit_host);
-
-std::string compress_counts(const std::vector<std::uint32_t>& counts);  // "2(x3),1"
-std::vector<std::uint32_t> tasks_per_node(const v1::Job& job);
+environment::Variables component_variables(const std::vector<v1::Job>& jobs,
+                                           const std::vector<SubmitOptions>& components, const std::string& cluster,
+                                           const std::string& submit_dir, const std::string& submit_host);
 
 }  // namespace spur::cli::submit

@@ -1,3 +1,4 @@
+// Forking salloc's command, passing the terminal to it, and ending it when the allocation ends.
 #include "cli/submit/command_run.hpp"
 
 #include "cli/common/job_text.hpp"

@@ -3,6 +3,7 @@
 
 #include "cli/common/job_text.hpp"
 #include "cli/common/output.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 
 #include <sys/random.h>
@@ -58,7 +59,7 @@ std::string test_report(const v1::SubmitReply& reply) {
 
 void explain_refusal(const Console& console, const Failure& failure, const v1::JobSpec& spec) {
     failure.print_details(console);
-    if (failure.text != "Invalid partition name specified" || !failure.details.empty()) return;
+    if (failure.slurm_error != refusal::invalid_partition.number || !failure.details.empty()) return;
     std::string names;
     for (const auto& name : spec.partitions()) names += (names.empty() ? "" : ",") + name;
     console.error("invalid partition specified: {}", names);

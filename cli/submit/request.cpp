@@ -1,6 +1,7 @@
 // From options to requests.
 #include "cli/submit/request.hpp"
 
+#include "core/slurm/rlimits.hpp"
 #include "core/slurm/script.hpp"
 #include "core/text/lexical.hpp"
 
@@ -243,25 +244,16 @@ Result<std::vector<std::string>> exported(const SubmitOptions& options, const st
 }
 
 void add_limits(const SubmitOptions& options, v1::JobSpec& spec) {
-    struct Limit {
-        const char* name;
-        int which;
-    };
-    static constexpr Limit limits[] = {
-        {"CPU", RLIMIT_CPU},         {"FSIZE", RLIMIT_FSIZE}, {"DATA", RLIMIT_DATA},   {"STACK", RLIMIT_STACK},
-        {"CORE", RLIMIT_CORE},       {"RSS", RLIMIT_RSS},     {"NPROC", RLIMIT_NPROC}, {"NOFILE", RLIMIT_NOFILE},
-        {"MEMLOCK", RLIMIT_MEMLOCK}, {"AS", RLIMIT_AS},
-    };
     const std::string list = options.propagate.empty() ? "ALL" : options.propagate;
     const auto chosen = split(list, ',');
-    for (const auto& limit : limits) {
+    for (const auto& limit : process_limits) {
         const bool wanted = std::any_of(chosen.begin(), chosen.end(), [&](auto word) {
             return equal_nocase(word, "ALL") || equal_nocase(word, limit.name);
         });
         struct rlimit value {};
-        if (!wanted || ::getrlimit(static_cast<__rlimit_resource_t>(limit.which), &value) != 0) continue;
+        if (!wanted || ::getrlimit(static_cast<__rlimit_resource_t>(limit.resource), &value) != 0) continue;
         auto& entry = *spec.add_rlimits();
-        entry.set_name(limit.name);
+        entry.set_name(std::string{limit.name});
         entry.set_soft(value.rlim_cur);
         entry.set_hard(value.rlim_max);
     }

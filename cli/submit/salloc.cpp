@@ -82,7 +82,7 @@ int run_salloc(Invocation& self) {
     if (read.components.size() > 1)
         variables = component_variables(components_of(*session, *job), read.components, cluster, submitter.directory,
                                         submitter.host);
-    for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
+    for (const auto& [name, value] : variables.pairs()) ::setenv(name.c_str(), value.c_str(), 1);
     if (!options.chdir.empty() && ::chdir(options.chdir.c_str()) != 0)
         self.console.error("chdir({}): {}", options.chdir, std::strerror(errno));
 

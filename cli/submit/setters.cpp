@@ -3,12 +3,15 @@
 
 #include "cli/common/users.hpp"
 #include "core/model/gres.hpp"
+#include "core/slurm/mail_type.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/slurm/signal.hpp"
 #include "core/text/hostlist.hpp"
 #include "core/text/lexical.hpp"
 #include "core/text/quantity.hpp"
 #include "core/text/timefmt.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -29,7 +32,7 @@ Result<std::uint64_t> memory(const char* option, const char* value) {
 
 Result<std::string> gpu_list(const char* value) {
     const auto list = parse_gres(gres_of_gpus(value));
-    if (!list || list->empty()) return fail(stop_with_1, "Invalid generic resource (gres) specification");
+    if (!list || list->empty()) return fail(refusal::invalid_gres.as(stop_with_1));
     return print_gres(*list);
 }
 
@@ -193,7 +196,7 @@ Set gpus_per_task(SubmitOptions& options, const char* value) {
 
 Set gres(SubmitOptions& options, const char* value) {
     const auto list = parse_gres(value);
-    if (!list) return fail(stop_with_1, "Invalid generic resource (gres) specification");
+    if (!list) return fail(refusal::invalid_gres.as(stop_with_1));
     options.gres = equal_nocase(value, "none") ? "none" : print_gres(*list);
     return {};
 }
@@ -230,34 +233,18 @@ Set kill_on_invalid_dep(SubmitOptions& options, const char* value) {
 }
 
 Set mail_type(SubmitOptions& options, const char* value) {
-    struct Type {
-        std::string_view name;
-        std::uint32_t bits;
-    };
-    static constexpr Type types[] = {
-        {"NONE", 0},
-        {"BEGIN", 1U << 0},
-        {"END", 1U << 1},
-        {"FAIL", 1U << 2},
-        {"REQUEUE", 1U << 3},
-        {"TIME_LIMIT", 1U << 4},
-        {"TIME_LIMIT_90", 1U << 5},
-        {"TIME_LIMIT_80", 1U << 6},
-        {"TIME_LIMIT_50", 1U << 7},
-        {"STAGE_OUT", 1U << 8},
-        {"ARRAY_TASKS", 1U << 9},
-        {"INVALID_DEPEND", 1U << 10},
-        {"ALL", 0x1U | 0x2U | 0x4U | 0x8U | 0x100U | 0x400U},
-    };
     std::uint32_t bits = 0;
     for (const auto word : split(value, ',')) {
-        bool known = false;
-        for (const auto& type : types) {
-            if (!equal_nocase(type.name, word)) continue;
-            known = true;
-            bits = type.bits == 0 ? 0 : bits | type.bits;
-        }
-        if (!known) return invalid("mail-type");
+        const auto found =
+            std::ranges::find_if(mail_types, [&](const MailType& type) { return equal_nocase(type.name, word); });
+        if (equal_nocase(word, "NONE"))
+            bits = 0;
+        else if (equal_nocase(word, "ALL"))
+            bits |= all_mail;
+        else if (found != std::end(mail_types))
+            bits |= found->bit;
+        else
+            return invalid("mail-type");
     }
     options.spec.set_mail_type(bits);
     return {};
@@ -290,7 +277,7 @@ Set nice(SubmitOptions& options, const char* value) {
     const bool negative = text.starts_with('-');
     if (negative) text.remove_prefix(1);
     const auto number = find_unsigned(text);
-    if (!number || *number > static_cast<std::uint64_t>(limit)) return fail(ErrorCode::invalid, "Invalid --nice value");
+    if (!number || *number > static_cast<std::uint64_t>(limit)) return fail(refusal::invalid_nice);
     options.spec.set_nice(static_cast<std::int32_t>(negative ? -static_cast<std::int64_t>(*number) : *number));
     return {};
 }
@@ -366,7 +353,7 @@ Set switches_wait(SubmitOptions& options, const char* value) {
 Set time(SubmitOptions& options, const char* value) {
     const auto minutes = parse_limit_min(value);
     if (!minutes) return invalid("time");
-    options.spec.set_time_limit_min(*minutes == 0 ? unlimited_min : *minutes);
+    options.spec.set_time_limit_min(*minutes == 0 ? unlimited : *minutes);
     options.step.time_limit_min = options.spec.time_limit_min();
     return {};
 }

@@ -1,6 +1,8 @@
 // Options about tasks: how they are laid out, bound, limited and ended.
 #include "cli/submit/setters.hpp"
 
+#include "core/model/distribution.hpp"
+#include "core/slurm/rlimits.hpp"
 #include "core/slurm/signal.hpp"
 #include "core/text/lexical.hpp"
 
@@ -19,24 +21,8 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
 
 }  // namespace
 
-// {*|block|cyclic|arbitrary|plane=N}[:{*|block|cyclic|fcyclic}[:...]][,{Pack|NoPack}]
 Set distribution(SubmitOptions& options, const char* value) {
-    const auto words = split(value, ',');
-    if (words.size() > 2 || (words.size() == 2 && !is_one_of(words[1], {"pack", "nopack"})))
-        return invalid("distribution");
-    const auto levels = split(words[0], ':');
-    if (levels.size() > 3) return invalid("distribution");
-    for (std::size_t i = 0; i < levels.size(); ++i) {
-        const auto level = levels[i];
-        if (i == 0 && lower(level).starts_with("plane")) {
-            if (level.size() > 5 && (level[5] != '=' || find_unsigned(level.substr(6)).value_or(0) == 0))
-                return invalid("distribution");
-            continue;
-        }
-        const bool known = i == 0 ? is_one_of(level, {"*", "block", "cyclic", "arbitrary"})
-                                  : is_one_of(level, {"*", "block", "cyclic", "fcyclic"});
-        if (!known) return invalid("distribution");
-    }
+    if (!Distribution::parse(value)) return invalid("distribution");
     options.spec.set_distribution(value);
     return {};
 }
@@ -120,8 +106,8 @@ Set profile(SubmitOptions& options, const char* value) {
 Set propagate(SubmitOptions& options, const char* value) {
     const std::string_view list = value && *value ? value : "ALL";
     for (const auto word : split(list, ','))
-        if (!is_one_of(word, {"ALL", "NONE", "AS", "CORE", "CPU", "DATA", "FSIZE", "MEMLOCK", "NOFILE", "NPROC", "RSS",
-                              "STACK"}))
+        if (!is_one_of(word, {"ALL", "NONE"}) &&
+            std::ranges::none_of(process_limits, [&](const auto& limit) { return equal_nocase(limit.name, word); }))
             return fail(stop_with_1, "Bad rlimit name: {}\n--propagate={} is not valid.", word, list);
     options.propagate = list;
     return {};

@@ -1,3 +1,4 @@
+// Writing the configuration of a local cluster, and starting and stopping its processes.
 #include "cli/up/local_cluster.hpp"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+// The options of spur up and spur down, waiting until the nodes have joined, and following the log.
 #include "cli/up/up.hpp"
 
 #include "cli/common/cluster.hpp"

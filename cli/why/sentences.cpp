@@ -1,3 +1,4 @@
+// Choosing words for reasons, limits, forecasts and smaller requests.
 #include "cli/why/sentences.hpp"
 
 #include "cli/common/job_text.hpp"
@@ -17,9 +18,9 @@ std::string counted(std::uint64_t count, std::string_view what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-class Story {
+class Explanation {
 public:
-    explicit Story(const v1::ExplainReply& facts) : facts_{facts}, job_{facts.job()}, spec_{facts.job().spec()} {}
+    explicit Explanation(const v1::ExplainReply& facts) : facts_{facts}, job_{facts.job()}, spec_{facts.job().spec()} {}
 
     std::string tell() {
         const auto state = job_state(job_);
@@ -335,6 +336,6 @@ private:
 
 }  // namespace
 
-std::string explain(const v1::ExplainReply& facts) { return Story{facts}.tell(); }
+std::string explain(const v1::ExplainReply& facts) { return Explanation{facts}.tell(); }
 
 }  // namespace spur::cli::why

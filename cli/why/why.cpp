@@ -1,3 +1,4 @@
+// Asking the controller and printing the answer.
 #include "cli/why/why.hpp"
 
 #include "cli/common/output.hpp"

@@ -14,6 +14,7 @@ using Gid = std::uint32_t;
 
 // "no limit", for minutes, counts and node numbers alike; Slurm's INFINITE.
 inline constexpr std::uint32_t unlimited = 0xffffffffU;
+inline constexpr Uid nobody = 0xffffffffU;  // a user, or a group, that is not known
 
 struct JobId {
     std::uint32_t value{};
@@ -28,11 +29,19 @@ struct NodeId {
     auto operator<=>(const NodeId&) const = default;
 };
 
-// Steps with names have numbers of their own: StepId{step_batch} and its like, see core/model/array_spec.hpp.
 struct StepId {
     std::uint32_t value{};
     auto operator<=>(const StepId&) const = default;
 };
+
+// Slurm's numbers for steps with names.
+inline constexpr std::uint32_t step_extern = 0xfffffffc, step_batch = 0xfffffffb, step_interactive = 0xfffffffa;
+struct NamedStep {
+    std::uint32_t step;
+    const char* name;
+};
+inline constexpr NamedStep named_steps[] = {
+    {step_batch, "batch"}, {step_extern, "extern"}, {step_interactive, "interactive"}};
 
 struct StepKey {
     JobId job;

@@ -24,11 +24,14 @@ enum class ErrorCode : std::uint8_t {
 struct Error {
     ErrorCode code{ErrorCode::internal};
     std::string text;
+    std::uint16_t slurm_error{0};  // Slurm's number for it, see core/slurm/refusal.hpp; 0: it has none
     bool operator==(const Error&) const = default;
 };
 
 template <class T>
 using Result = std::expected<T, Error>;
+
+[[nodiscard]] inline std::unexpected<Error> fail(Error error) { return std::unexpected(std::move(error)); }
 
 // fail(ErrorCode::invalid, "node \"{}\" is unknown", name): an error ready to be returned from any Result function.
 template <class... Args>

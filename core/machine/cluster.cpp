@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/machine/cluster_ops.hpp"
+#include "core/slurm/refusal.hpp"
 
 namespace spur {
 
@@ -91,8 +92,8 @@ const Job* Cluster::find_task(JobId array, std::uint32_t task) const {
 }
 
 const std::set<JobId>& Cluster::jobs_on(NodeId node) const {
-    static const std::set<JobId> nobody;
-    return node.value < index_->jobs_on.size() ? index_->jobs_on[node.value] : nobody;
+    static const std::set<JobId> none;
+    return node.value < index_->jobs_on.size() ? index_->jobs_on[node.value] : none;
 }
 
 const std::vector<NodeClass>& Cluster::node_classes(std::string_view partition) const {
@@ -139,7 +140,7 @@ Node* ClusterOps::node(NodeId id) { return id.value < c.nodes_.size() ? &c.nodes
 
 Result<Job*> ClusterOps::job_at(JobId id, std::uint32_t attempt) {
     Job* found = job(id);
-    if (!found) return fail(ErrorCode::not_found, "{}", refusal::invalid_job_id);
+    if (!found) return fail(refusal::invalid_job_id);
     if (found->attempt != attempt)
         return fail(ErrorCode::conflict, "job {} is at attempt {}, the report is about attempt {}", id.value,
                     found->attempt, attempt);
@@ -169,20 +170,20 @@ Result<std::vector<ClusterOps::Target>> ClusterOps::targets(const JobRef& ref) {
             for (const auto& [task, member] : split->second)
                 if (all || ref.tasks.contains(task)) found.push_back({job(member), {}});
     } else if (ref.has_tasks()) {
-        return fail(ErrorCode::not_found, "{}", refusal::invalid_job_id);
+        return fail(refusal::invalid_job_id);
     } else if (const auto place = index().components.find(id); place != index().components.end()) {
         for (const auto member : place->second) found.push_back({job(member), {}});
     } else if (Job* one = job(id)) {
         found.push_back({one, {}});
     }
-    if (found.empty()) return fail(ErrorCode::not_found, "{}", refusal::invalid_job_id);
+    if (found.empty()) return fail(refusal::invalid_job_id);
     return found;
 }
 
 Result<std::vector<ClusterOps::Target>> ClusterOps::own_targets(const JobRef& ref, const Actor& actor) {
     SPUR_TRY(auto found, targets(ref));
     for (const auto& target : found)
-        if (!c.may_change(actor, *target.job)) return fail(ErrorCode::denied, "{}", refusal::denied);
+        if (!c.may_change(actor, *target.job)) return fail(refusal::denied);
     return found;
 }
 

@@ -27,6 +27,8 @@
 #include "core/model/node.hpp"
 #include "core/model/outbox.hpp"
 #include "core/model/partition.hpp"
+#include "core/model/picture.hpp"
+#include "core/model/request.hpp"
 #include "core/model/reservation.hpp"
 #include "core/model/step.hpp"
 #include "core/store/state_version.hpp"
@@ -58,7 +60,7 @@ using ByteSink = std::function<void(std::string_view)>;
 // What PreemptType makes of the modes of the cluster, a job's partition and its QOS; either may be null.
 PreemptMode preempt_mode_by(const Policies& policies, const Partition* partition, const Qos* qos);
 
-class Cluster {
+class Cluster final : public Picture {
 public:
     Cluster();
     ~Cluster();
@@ -80,7 +82,7 @@ public:
     // The earliest time at which a Tick would do something; 0: never.
     UnixSeconds next_due() const;
 
-    // What happens to the job when it is pushed out.
+    // What happens to the job when it is preempted.
     PreemptMode preempt_mode_of(const Job& job) const;
     // What the next job would be called if it were submitted now.
     JobId next_job_id() const { return JobId{next_job_id_}; }
@@ -90,9 +92,9 @@ public:
     // The record for a task: its own job once it has left the array's record, else that record.
     const Job* find_task(JobId array, std::uint32_t task) const;
     const Step* find_step(StepKey key) const;
-    const Node* find_node(NodeId id) const;
+    const Node* find_node(NodeId id) const override;
     const Node* find_node(std::string_view name) const;
-    const Partition* find_partition(std::string_view name) const;
+    const Partition* find_partition(std::string_view name) const override;
     const Partition* default_partition() const;
     const Reservation* find_reservation(std::string_view name) const;
     const Account* find_account(std::string_view name) const;
@@ -113,7 +115,7 @@ public:
     const std::map<Text, User, std::less<>>& users() const { return users_; }
     const std::map<AssociationId, Association>& associations() const { return associations_; }
     const std::map<Text, Qos, std::less<>>& qos() const { return qos_; }
-    const Policies& policies() const { return policies_; }
+    const Policies& policies() const override { return policies_; }
     const Text& cluster_name() const { return cluster_name_; }
     const History& history() const { return history_; }
     // The configuration last applied, changes by scontrol not included.

@@ -3,6 +3,8 @@
 
 #include "core/machine/cluster_ops.hpp"
 
+#include "core/slurm/refusal.hpp"
+
 namespace spur {
 
 namespace {
@@ -133,7 +135,7 @@ Result<void> ClusterOps::on(const EditAssociation& cmd) {
 Result<void> ClusterOps::remove_association(AssociationId id) {
     const auto& entry = c.associations_.at(id);
     if (!entry.parent) return fail(ErrorCode::denied, "the root association cannot be removed");
-    if (is_association_used(entry)) return fail(ErrorCode::conflict, "Job(s) active, cancel job(s) before remove");
+    if (is_association_used(entry)) return fail(refusal::association_in_use);
     for (const auto& [other, child] : c.associations_)
         if (child.parent == id)
             return fail(ErrorCode::conflict, "account \"{}\" has users or accounts below it; remove them first",
@@ -185,7 +187,7 @@ Result<void> ClusterOps::on(const EditQos& cmd) {
     if (cmd.edit == Edit::remove) {
         const auto uses = [&](JobId id) { return c.jobs_.at(id).spec->qos == name; };
         if (std::ranges::any_of(c.pending_, uses) || std::ranges::any_of(c.active_, uses))
-            return fail(ErrorCode::conflict, "Job(s) active, cancel job(s) before remove");
+            return fail(refusal::association_in_use);
         for (auto& [id, entry] : c.associations_) std::erase(entry.qos, name);
         c.qos_.erase(name);
     } else {

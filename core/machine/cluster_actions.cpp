@@ -6,51 +6,53 @@
 
 #include "core/machine/cluster_ops.hpp"
 
+#include "core/slurm/refusal.hpp"
+
 namespace spur {
 
 namespace {
 
 using Target = ClusterOps::Target;
-using Judge = std::optional<std::string_view> (*)(const Job&);  // why the action does not apply to a job
+using Judge = std::optional<Refusal> (*)(const Job&);  // why the action does not apply to a job
 
 // Those of `found` to which the action applies; if none, the sentence about the first.
 Result<std::vector<Target>> applicable(std::vector<Target> found, Judge judge) {
     const auto why = judge(*found.front().job);
     std::erase_if(found, [&](const Target& target) { return judge(*target.job).has_value(); });
-    if (found.empty()) return fail(ErrorCode::conflict, "{}", *why);
+    if (found.empty()) return fail(*why);
     return found;
 }
 
-std::optional<std::string_view> no_cancel(const Job& job) {
+std::optional<Refusal> no_cancel(const Job& job) {
     if (job.is_finished()) return refusal::already_done;
     return std::nullopt;
 }
-std::optional<std::string_view> no_signal(const Job& job) {
+std::optional<Refusal> no_signal(const Job& job) {
     if (job.is_finished() || job.is_completing()) return refusal::already_done;
     if (job.state == JobState::pending) return refusal::job_pending;
     return std::nullopt;
 }
 // A running job that is held stays so when it goes back into the queue.
-std::optional<std::string_view> no_hold(const Job& job) {
+std::optional<Refusal> no_hold(const Job& job) {
     if (job.is_finished()) return refusal::finished;
     return std::nullopt;
 }
-std::optional<std::string_view> no_top(const Job& job) {
+std::optional<Refusal> no_top(const Job& job) {
     if (job.is_finished()) return refusal::finished;
     if (job.is_active()) return refusal::not_pending;
     return std::nullopt;
 }
-std::optional<std::string_view> no_requeue(const Job& job) {
+std::optional<Refusal> no_requeue(const Job& job) {
     if (job.spec->kind != JobKind::batch) return refusal::batch_only;
     if (job.state == JobState::pending) return refusal::job_pending;
     return std::nullopt;
 }
-std::optional<std::string_view> no_suspend(const Job& job) {
+std::optional<Refusal> no_suspend(const Job& job) {
     if (job.is_finished() || job.is_completing()) return refusal::finished;
     if (job.state == JobState::pending) return refusal::job_pending;
     return std::nullopt;
 }
-std::optional<std::string_view> no_resume(const Job& job) {
+std::optional<Refusal> no_resume(const Job& job) {
     if (job.is_finished() || job.is_completing()) return refusal::finished;
     if (job.state == JobState::pending) return refusal::job_pending;
     if (job.state != JobState::suspended) return refusal::not_suspended;
@@ -68,8 +70,7 @@ Result<void> ClusterOps::on(const CancelJob& cmd) {
                std::ranges::none_of(found, [&](const Target& other) { return other.job->id == job.het_job; });
     };
     for (const auto& target : found)
-        if (is_part(*target.job) && !target.job->is_active())
-            return fail(ErrorCode::conflict, "{}", refusal::het_component);
+        if (is_part(*target.job) && !target.job->is_active()) return fail(refusal::het_component);
     for (const auto& target : found)
         for (Job* job : separate(target)) {
             {
@@ -101,8 +102,8 @@ Result<void> ClusterOps::on(const SignalJob& cmd) {
     if (step)
         for (const auto& target : found) {
             const auto* running = c.find_step({target.job->id, *step});
-            if (!running) return fail(ErrorCode::not_found, "{}", refusal::invalid_job_id);
-            if (running->is_over()) return fail(ErrorCode::conflict, "{}", refusal::already_done);
+            if (!running) return fail(refusal::invalid_job_id);
+            if (running->is_over()) return fail(refusal::already_done);
         }
     for (const auto& target : found)
         events.push_back(JobSignalled{target.job->id, target.job->attempt, step, cmd.signal, cmd.batch_only, cmd.full});
@@ -112,7 +113,7 @@ Result<void> ClusterOps::on(const SignalJob& cmd) {
 Result<void> ClusterOps::on(const HoldJob& cmd) {
     SPUR_TRY(auto found, targets(cmd.job));
     for (const auto& target : found)
-        if (!c.may_change(cmd.actor, *target.job)) return fail(ErrorCode::denied, "Invalid user id");
+        if (!c.may_change(cmd.actor, *target.job)) return fail(refusal::invalid_user);
     SPUR_TRY(found, applicable(std::move(found), no_hold));
     const auto hold = cmd.actor.is_operator() && !cmd.as_user ? Hold::admin : Hold::user;
     for (const auto& target : found)
@@ -133,9 +134,8 @@ Result<void> ClusterOps::on(const ReleaseJob& cmd) {
     SPUR_TRY(auto found, targets(cmd.job));
     for (const auto& target : found) {
         const bool own = c.may_change(cmd.actor, *target.job);
-        if (!own) return fail(ErrorCode::denied, "Invalid user id");
-        if (target.job->hold == Hold::admin && !cmd.actor.is_operator())
-            return fail(ErrorCode::denied, "{}", refusal::denied);
+        if (!own) return fail(refusal::invalid_user);
+        if (target.job->hold == Hold::admin && !cmd.actor.is_operator()) return fail(refusal::denied);
     }
     SPUR_TRY(found, applicable(std::move(found), no_hold));
     for (const auto& target : found)
@@ -158,7 +158,7 @@ Result<void> ClusterOps::on(const RequeueJob& cmd) {
     SPUR_TRY(auto found, own_targets(cmd.job, cmd.actor));
     SPUR_TRY(found, applicable(std::move(found), no_requeue));
     for (const auto& target : found)
-        if (!can_requeue(*target.job)) return fail(ErrorCode::conflict, "{}", refusal::disabled);
+        if (!can_requeue(*target.job)) return fail(refusal::disabled);
     const std::uint32_t flag = cmd.special_exit ? job_flag::special_exit : cmd.hold ? job_flag::requeue_hold : 0;
     for (const auto& target : found) {
         auto& job = *target.job;
@@ -193,7 +193,7 @@ void ClusterOps::requeue_finished(Job& job, std::uint32_t flag) {
 
 Result<void> ClusterOps::on(const SuspendJob& cmd) {
     SPUR_TRY(auto found, targets(cmd.job));
-    if (!cmd.actor.is_operator()) return fail(ErrorCode::denied, "{}", refusal::denied);
+    if (!cmd.actor.is_operator()) return fail(refusal::denied);
     SPUR_TRY(found, applicable(std::move(found), no_suspend));
     for (const auto& target : found)
         if (target.job->is_running()) suspend(*target.job);
@@ -222,13 +222,13 @@ void ClusterOps::suspend(Job& job) {
 
 Result<void> ClusterOps::on(const ResumeJob& cmd) {
     SPUR_TRY(auto found, targets(cmd.job));
-    if (!cmd.actor.is_operator()) return fail(ErrorCode::denied, "{}", refusal::denied);
+    if (!cmd.actor.is_operator()) return fail(refusal::denied);
     SPUR_TRY(found, applicable(std::move(found), no_resume));
     for (const auto& target : found) {
         const auto& job = *target.job;
         for (const auto share : job.open_shares) {
             if (auto lack = resume_lack(*job.allocation, job.allocation->shares[share]))
-                return fail(ErrorCode::conflict, "{}: {}", refusal::nodes_busy, *lack);
+                return fail(refusal::nodes_busy.with(": {}", *lack));
         }
     }
     // Two of them may have had the same cores in turn; those that no longer fit stay suspended.

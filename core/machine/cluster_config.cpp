@@ -3,6 +3,7 @@
 
 #include "core/machine/cluster_ops.hpp"
 #include "core/model/switches.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/hostlist.hpp"
 
 namespace spur {
@@ -278,7 +279,7 @@ void ClusterOps::rebuild_use(Node& node) {
 
 void ClusterOps::mark_exclusive(Node& node) {
     node.exclusive = false;
-    node.exclusive_uid = unlimited;
+    node.exclusive_uid = nobody;
     for (const auto id : c.jobs_on(node.id)) {
         const auto& job = *c.find_job(id);
         if (job.cores_released) continue;
@@ -290,15 +291,14 @@ void ClusterOps::mark_exclusive(Node& node) {
 Result<void> ClusterOps::on(const EditPartition& cmd) {
     const auto place = c.partitions_.find(cmd.partition.name);
     const bool exists = place != c.partitions_.end();
-    if (cmd.partition.name.empty() || exists == (cmd.edit == Edit::create))
-        return fail(ErrorCode::invalid, "{}", refusal::invalid_partition);
+    if (cmd.partition.name.empty() || exists == (cmd.edit == Edit::create)) return fail(refusal::invalid_partition);
     if (cmd.edit == Edit::remove) {
         const auto uses = [&](JobId id) {
             const auto& job = c.jobs_.at(id);
             return std::ranges::find(job.spec->partitions, cmd.partition.name) != job.spec->partitions.end();
         };
         if (std::ranges::any_of(c.pending_, uses) || std::ranges::any_of(c.active_, uses))
-            return fail(ErrorCode::conflict, "{}", refusal::partition_in_use);
+            return fail(refusal::partition_in_use);
         c.partitions_.erase(place);
         index_nodes();
         events.push_back(PartitionChanged{cmd.partition.name, true});

@@ -129,7 +129,7 @@ void ClusterOps::index_job(Job& job) {
     index_waiting(job, true);
     if (job.array_job && job.array_task) index.tasks[job.array_job][*job.array_task] = job.id;
     if (job.het_job) index.components[job.het_job].insert(job.id);
-    if (job.state == JobState::suspended && job.preempt_time != 0) index.put_aside.insert(job.id);
+    if (job.state == JobState::suspended && job.preempt_time != 0) index.suspended_by_preemption.insert(job.id);
     if (job.allocation)
         for (const auto share : job.open_shares) index.jobs_on[job.allocation->shares[share].node.value].insert(job.id);
     for (const auto& share : job.leaving) index.jobs_on[share.node.value].insert(job.id);

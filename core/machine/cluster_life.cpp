@@ -3,6 +3,8 @@
 
 #include "core/machine/cluster_ops.hpp"
 
+#include "core/slurm/refusal.hpp"
+
 namespace spur {
 
 bool ClusterOps::can_requeue(const Job& job) const {
@@ -106,7 +108,7 @@ void ClusterOps::leave_node(const Job& job, Node& left) {
     index().jobs_on[left.id.value].erase(job.id);
     if (left.job_count && job.state != JobState::suspended) --left.job_count;
     if (left.job_count == 0) left.last_busy = at;
-    if (left.exclusive || left.exclusive_uid != unlimited) mark_exclusive(left);
+    if (left.exclusive || left.exclusive_uid != nobody) mark_exclusive(left);
     touch(left);
     events.push_back(NodeFreed{left.id});
     if (c.jobs_on(left.id).empty() && (left.flags & node_flag::reboot_requested)) {
@@ -135,7 +137,7 @@ void ClusterOps::finish_release(Job& job) {
     count_end(job, 1, job.state == JobState::completed);
     events.push_back(JobEnded{job.id, job.attempt});
     wake_waiters(job);
-    if (!index().put_aside.empty()) resume_put_aside();
+    if (!index().suspended_by_preemption.empty()) resume_preempted();
 }
 
 void ClusterOps::enter_queue(Job& job) {
@@ -156,7 +158,7 @@ void ClusterOps::enter_queue(Job& job) {
         job.pre_suspend_s = 0;
         job.suspended_s = 0;
         job.exit_status = job.derived_exit_status = 0;
-        job.cancelled_by = unlimited;
+        job.cancelled_by = nobody;
         job.time_limit_min = job.spec->time_limit_min.value_or(unlimited);
         job.allocation = nullptr;
         job.open_shares.clear();
@@ -167,7 +169,7 @@ void ClusterOps::enter_queue(Job& job) {
             job.priority = 0;
         }
     }
-    settle_dependencies(job);
+    update_dependencies(job);
     refresh(job);
     if (flags & (job_flag::requeue_hold | job_flag::special_exit)) {
         Change change{*this, job};
@@ -238,7 +240,7 @@ bool has_been_on(const Job& job, NodeId node) {
 Result<void> ClusterOps::on(const FinishJob& cmd) {
     SPUR_TRY(Job * job, job_at(cmd.job, cmd.attempt));
     const bool ending = job->is_completing();
-    if (!job->is_active() && !ending) return fail(ErrorCode::conflict, "{}", refusal::already_done);
+    if (!job->is_active() && !ending) return fail(refusal::already_done);
     if (cmd.must_hold && (!cmd.node || !has_been_on(*job, *cmd.node)))
         return fail(ErrorCode::denied, "the node that reports the end of job {} has no part in it", cmd.job.value);
     if (ending && job->exit_status == 0 && cmd.exit_status != 0) {
@@ -256,7 +258,7 @@ Result<void> ClusterOps::on(const FinishJob& cmd) {
             case EndCause::exited:
             case EndCause::released:
                 if (cmd.exit_status != 0 && job->preempt_time != 0)  // of the warning that it must leave
-                    push_out(*job, c.preempt_mode_of(*job));
+                    preempt(*job, c.preempt_mode_of(*job));
                 else if (cmd.exit_status == 0)
                     end_active(*job, JobState::completed, Reason::none);
                 else if (job->spec->kind == JobKind::batch && exits_with(policies.requeue_exit_hold, cmd.exit_status))

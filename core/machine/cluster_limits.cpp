@@ -102,7 +102,7 @@ struct AccrualCounts {
 };
 
 // Waiting jobs get older as far as limits on that go, the first submitted first.
-void ClusterOps::settle_accrual() {
+void ClusterOps::update_accrual() {
     const auto limited = [](const Limits& limits) { return limits.grp_jobs_accrue || limits.max_jobs_accrue; };
     const bool any =
         (c.policies_.enforce & enforce_flag::limits) &&
@@ -164,7 +164,7 @@ void ClusterOps::end_spent() {
 }
 
 // Too many jobs are refused at once; too large ones wait, unless the QOS says DenyOnLimit.
-Result<void> ClusterOps::check_submit_limits(const JobSpec& spec, AssociationId association,
+Result<void> ClusterOps::check_submit_limits(const JobSpec& spec, const Request& request, AssociationId association,
                                              std::uint32_t tasks) const {
     if (!(c.policies_.enforce & enforce_flag::limits)) return {};
     const auto own = limits_of(c, spec, association);
@@ -173,9 +173,9 @@ Result<void> ClusterOps::check_submit_limits(const JobSpec& spec, AssociationId 
         return (quality.qos->flags & qos_flag::deny_on_limit) != 0;
     });
     if (reason == Reason::none && denies)
-        reason = judge_alone(own->place, requested_tres(c, spec), spec.time_limit_min.value_or(unlimited));
+        reason = judge_alone(own->place, requested_tres(c, spec, request), spec.time_limit_min.value_or(unlimited));
     if (reason == Reason::none) return {};
-    return fail(ErrorCode::limit, "{}\n{}", to_string(reason), refusal::policy);
+    return fail(refusal::policy.below(to_string(reason)));
 }
 
 void ClusterOps::count_all(const Job& job, int jobs, std::int64_t submitted, const TresList& tres) {

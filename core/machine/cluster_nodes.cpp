@@ -5,6 +5,8 @@
 
 #include "core/machine/cluster_ops.hpp"
 
+#include "core/slurm/refusal.hpp"
+
 namespace spur {
 
 namespace {
@@ -75,7 +77,7 @@ void ClusterOps::set_node_down(Node& node, std::string_view reason, Uid by) {
 
 Result<void> ClusterOps::on(const NodeRegistered& cmd) {
     Node* node = this->node(cmd.node);
-    if (!node || !node->configured) return fail(ErrorCode::not_found, "{}", refusal::invalid_node);
+    if (!node || !node->configured) return fail(refusal::invalid_node.as(ErrorCode::not_found));
     const bool rebooted = !node->boot_id.empty() && !(node->boot_id == cmd.boot_id);
     const bool expected = node->flags & (node_flag::reboot_issued | node_flag::powering_up);
     if (rebooted) {
@@ -168,7 +170,7 @@ void ClusterOps::reconcile(Node& node, const std::vector<HeldStep>& held, bool f
 
 Result<void> ClusterOps::on(const NodeSilent& cmd) {
     Node* node = this->node(cmd.node);
-    if (!node) return fail(ErrorCode::not_found, "{}", refusal::invalid_node);
+    if (!node) return fail(refusal::invalid_node.as(ErrorCode::not_found));
     if (node->flags & node_flag::no_respond) return {};
     node->flags |= node_flag::no_respond;
     touch(*node);
@@ -177,7 +179,7 @@ Result<void> ClusterOps::on(const NodeSilent& cmd) {
 
 Result<void> ClusterOps::on(const NodeLost& cmd) {
     Node* node = this->node(cmd.node);
-    if (!node) return fail(ErrorCode::not_found, "{}", refusal::invalid_node);
+    if (!node) return fail(refusal::invalid_node.as(ErrorCode::not_found));
     node->flags |= node_flag::no_respond;
     const auto reason = cmd.reason.empty() ? silent_reason : cmd.reason.view();
     if (node->state == NodeState::down) {
@@ -192,15 +194,14 @@ Result<void> ClusterOps::on(const NodeLost& cmd) {
 // ---- by hand -------------------------------------------------------------------------------------------------------
 
 Result<void> ClusterOps::check_node_update(const UpdateNode& cmd) const {
-    if (!cmd.actor.is_operator()) return fail(ErrorCode::denied, "{}", refusal::denied);
-    if (cmd.nodes.empty()) return fail(ErrorCode::invalid, "{}", refusal::invalid_node);
+    if (!cmd.actor.is_operator()) return fail(refusal::denied);
+    if (cmd.nodes.empty()) return fail(refusal::invalid_node);
     for (const auto id : cmd.nodes) {
         const Node* node = c.find_node(id);
-        if (!node) return fail(ErrorCode::invalid, "{}", refusal::invalid_node);
+        if (!node) return fail(refusal::invalid_node);
         if (cmd.action == NodeAction::idle && node->state == NodeState::down && (node->flags & node_flag::no_respond))
-            return fail(ErrorCode::conflict, "{}", refusal::invalid_node_state);
-        if (cmd.action == NodeAction::future && !c.jobs_on(id).empty())
-            return fail(ErrorCode::conflict, "{}", refusal::nodes_busy);
+            return fail(refusal::invalid_node_state);
+        if (cmd.action == NodeAction::future && !c.jobs_on(id).empty()) return fail(refusal::nodes_busy);
         if (cmd.gres) {
             Node changed = *node;
             changed.gres = *cmd.gres;
@@ -209,8 +210,7 @@ Result<void> ClusterOps::check_node_update(const UpdateNode& cmd) const {
         if (cmd.active_features)
             for (const auto& feature : *cmd.active_features) {
                 const auto& known = cmd.features ? *cmd.features : node->features;
-                if (std::ranges::find(known, feature) == known.end())
-                    return fail(ErrorCode::invalid, "Active features not subset of available features");
+                if (std::ranges::find(known, feature) == known.end()) return fail(refusal::feature_not_available);
             }
     }
     return {};
@@ -254,6 +254,7 @@ void ClusterOps::act_on(Node& node, NodeAction action, const UpdateNode& cmd) {
             break;
         case NodeAction::undrain:
             node.flags &= ~node_flag::drain;
+            events.push_back(NodeFreed{node.id});
             break;
         case NodeAction::idle:
         case NodeAction::resume:

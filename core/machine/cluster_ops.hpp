@@ -28,15 +28,16 @@ struct Cluster::Indexes {
     std::map<NameKey, std::set<JobId>> singletons;  // of those, the ones that wait for the others
     std::set<std::pair<UnixSeconds, JobId>> due;    // when a Tick must look at a job; may hold more than needed
     std::unordered_map<JobId, UnixSeconds> due_of;
-    std::set<std::pair<UnixSeconds, JobId>> done;                       // by end time, for forgetting
-    std::map<JobId, std::map<std::uint32_t, JobId>> tasks;              // array -> tasks with a record of their own
-    std::map<JobId, std::set<JobId>> components;                        // of a heterogeneous job, by leader
-    std::unordered_map<Uid, std::shared_ptr<const JobSpec>> last_spec;  // to share texts with
+    std::set<std::pair<UnixSeconds, JobId>> done;           // by end time, for forgetting
+    std::map<JobId, std::map<std::uint32_t, JobId>> tasks;  // array -> tasks with a record of their own
+    std::map<JobId, std::set<JobId>> components;            // of a heterogeneous job, by leader
+    // What each user asked for last, to share texts and the request with.
+    std::unordered_map<Uid, std::pair<std::shared_ptr<const JobSpec>, std::shared_ptr<const Request>>> last_asked;
     std::set<std::pair<UnixSeconds, Text>> request_times;
     std::unordered_map<std::string, AssociationId> association_by_name;  // association_key()
     std::map<std::pair<Text, Uid>, Usage> qos_users;                     // of a QOS, per user
     std::map<std::pair<Text, Text>, Usage> qos_accounts;                 // of a QOS, per account
-    std::set<JobId> put_aside;                          // suspended for others; they go on by themselves
+    std::set<JobId> suspended_by_preemption;            // suspended for others; they go on by themselves
     std::unordered_map<Uid, std::uint64_t> long_texts;  // bytes of one user's jobs, beyond what every job may have
     std::uint64_t task_total{};                         // jobs held in memory, array tasks counted one by one
 };
@@ -187,11 +188,11 @@ struct ClusterOps {
     void count_end(const Job& job, std::uint32_t tasks, bool ok);
 
     // ---- preemption (cluster_preempt.cpp)
-    void push_out(Job& job, PreemptMode mode);
-    void resume_put_aside();
+    void preempt(Job& job, PreemptMode mode);
+    void resume_preempted();
 
     // ---- time (cluster_time.cpp), reservations (cluster_reservations.cpp)
-    void look_at(Job& job);
+    void check_times(Job& job);
     void forget_older(UnixSeconds ended_before);
     void note_use(Reservation& entry);
     void follow_reservations();
@@ -206,8 +207,8 @@ struct ClusterOps {
     // ---- waiting (cluster_waiting.cpp)
     void refresh(Job& job);  // hold, dependencies, begin time: is it eligible, and if not, why?
     DependencyState judge(const Job& waiter, const Dependency& dependency) const;
-    void settle_dependencies(Job& job);  // drops what is fulfilled, marks what never will be
-    void settle_corresponding(Job& record, std::optional<std::uint32_t> ended_task);
+    void update_dependencies(Job& job);  // drops what is fulfilled, marks what never will be
+    void update_corresponding(Job& record, std::optional<std::uint32_t> ended_task);
     void wake_waiters(const Job& job);  // after `job` started or ended
 
     // ---- arrays (cluster_arrays.cpp)
@@ -216,7 +217,7 @@ struct ClusterOps {
     // ---- limits (cluster_limits.cpp)
     struct OwnLimits;
     static std::unique_ptr<OwnLimits> limits_of(const Cluster& c, const JobSpec& spec, AssociationId association);
-    void settle_accrual();
+    void update_accrual();
     bool may_get_older(const Job& job) const;
     bool may_get_older(const Job& job, const AccrualCounts& counts) const;
     void end_spent();
@@ -225,7 +226,8 @@ struct ClusterOps {
     void count_all(const Job& job, int jobs, std::int64_t submitted, const TresList& tres);
     void recount();
     void charge(const Job& job);  // up to now, for what has not been charged yet (cluster_usage.cpp)
-    Result<void> check_submit_limits(const JobSpec& spec, AssociationId association, std::uint32_t tasks) const;
+    Result<void> check_submit_limits(const JobSpec& spec, const Request& request, AssociationId association,
+                                     std::uint32_t tasks) const;
 
     // ---- changing (cluster_update.cpp)
     Result<void> check_update(const Job& job, const UpdateJob& cmd);

@@ -1,9 +1,11 @@
 // Pushing running jobs out for others: at once, or after a warning and a time of grace; and letting go on again those
-// that were only put aside.
+// that were only suspended.
 #include <algorithm>
 #include <csignal>
 
 #include "core/machine/cluster_ops.hpp"
+
+#include "core/slurm/refusal.hpp"
 
 namespace spur {
 
@@ -35,7 +37,7 @@ PreemptMode Cluster::preempt_mode_of(const Job& job) const {
 
 Result<void> ClusterOps::on(const PreemptJob& cmd) {
     SPUR_TRY(Job * job, job_at(cmd.job, cmd.attempt));
-    if (!job->is_running()) return fail(ErrorCode::conflict, "{}", refusal::not_running);
+    if (!job->is_running()) return fail(refusal::not_running);
     const bool ends = cmd.mode != PreemptMode::suspend && cmd.mode != PreemptMode::gang;
     const auto grace = ends ? grace_of(c, *job) : 0;
     if (grace != 0 && job->preempt_time != 0)
@@ -47,36 +49,36 @@ Result<void> ClusterOps::on(const PreemptJob& cmd) {
     }
     if (!ends) {
         suspend(*job);
-        index().put_aside.insert(job->id);
+        index().suspended_by_preemption.insert(job->id);
     } else if (grace != 0) {
         for (const auto signal : {SIGCONT, SIGTERM})
             events.push_back(
                 JobSignalled{job->id, job->attempt, std::nullopt, static_cast<std::uint32_t>(signal), false, true});
         events.push_back(JobChanged{job->id});
     } else {
-        push_out(*job, cmd.mode);
+        preempt(*job, cmd.mode);
     }
     return {};
 }
 
-void ClusterOps::push_out(Job& job, PreemptMode mode) {
+void ClusterOps::preempt(Job& job, PreemptMode mode) {
     if (mode == PreemptMode::requeue && can_requeue(job))
         begin_requeue(job, 0);
     else
         end_active(job, JobState::preempted, Reason::none);
 }
 
-// Something became free: jobs that were put aside for others go on where they fit again.
-void ClusterOps::resume_put_aside() {
-    const auto waiting = index().put_aside;
+// Something became free: jobs that were suspended for others go on where they fit again.
+void ClusterOps::resume_preempted() {
+    const auto waiting = index().suspended_by_preemption;
     for (const auto id : waiting) {
         Job* job = this->job(id);
         if (!job || job->state != JobState::suspended || job->preempt_time == 0) {
-            index().put_aside.erase(id);
+            index().suspended_by_preemption.erase(id);
             continue;
         }
         resume(*job);
-        if (job->state == JobState::running) index().put_aside.erase(id);
+        if (job->state == JobState::running) index().suspended_by_preemption.erase(id);
     }
 }
 

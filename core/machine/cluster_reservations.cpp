@@ -6,6 +6,8 @@
 
 #include "core/machine/cluster_ops.hpp"
 
+#include "core/slurm/refusal.hpp"
+
 namespace spur {
 
 namespace {
@@ -44,33 +46,27 @@ bool Cluster::may_use(const Reservation& reservation, const Job& job) const {
 }
 
 Result<void> ClusterOps::check_reservation(const Reservation& wanted) const {
-    if (wanted.start_time >= wanted.end_time) return fail(ErrorCode::invalid, "{}", refusal::invalid_time);
+    if (wanted.start_time >= wanted.end_time) return fail(refusal::invalid_time);
     if (wanted.users.empty() && wanted.groups.empty() && wanted.accounts.empty())
-        return fail(ErrorCode::invalid, "{}", refusal::reservation_empty);
-    if (!wanted.users.empty() && !wanted.groups.empty())
-        return fail(ErrorCode::invalid, "Reservations can't have users and groups specified, only one or the other");
+        return fail(refusal::reservation_empty);
+    if (!wanted.users.empty() && !wanted.groups.empty()) return fail(refusal::users_and_groups);
     const bool needs_none = wanted.has(reservation_flag::any_nodes) && !wanted.licenses.empty();
-    if (wanted.nodes.empty() && !needs_none) return fail(ErrorCode::invalid, "{}", refusal::invalid_node);
+    if (wanted.nodes.empty() && !needs_none) return fail(refusal::invalid_node);
     constexpr auto replaces = reservation_flag::replace | reservation_flag::replace_down;
-    if ((wanted.flags & replaces) && wanted.has(reservation_flag::spec_nodes))
-        return fail(ErrorCode::invalid, "{}", refusal::invalid_node);
-    if (!std::ranges::is_sorted(wanted.nodes)) return fail(ErrorCode::invalid, "{}", refusal::invalid_node);
+    if ((wanted.flags & replaces) && wanted.has(reservation_flag::spec_nodes)) return fail(refusal::invalid_node);
+    if (!std::ranges::is_sorted(wanted.nodes)) return fail(refusal::invalid_node);
     for (const auto id : wanted.nodes)
-        if (const auto* node = c.find_node(id); !node || !node->configured)
-            return fail(ErrorCode::invalid, "{}", refusal::invalid_node);
-    if (!wanted.partition.empty() && !c.find_partition(wanted.partition))
-        return fail(ErrorCode::invalid, "{}", refusal::invalid_partition);
+        if (const auto* node = c.find_node(id); !node || !node->configured) return fail(refusal::invalid_node);
+    if (!wanted.partition.empty() && !c.find_partition(wanted.partition)) return fail(refusal::invalid_partition);
     for (const auto& license : wanted.licenses) {
         const auto pool = c.licenses_.find(license.name);
-        if (pool == c.licenses_.end() || license.count > pool->second.total)
-            return fail(ErrorCode::invalid, "{}", refusal::invalid_license);
+        if (pool == c.licenses_.end() || license.count > pool->second.total) return fail(refusal::invalid_license);
     }
     constexpr auto tolerant = reservation_flag::maint | reservation_flag::overlap;
     for (const auto& [name, other] : c.reservations_) {
         if (name == wanted.name || (wanted.flags & tolerant) || (other.flags & tolerant)) continue;
         if (!wanted.cores.empty() || !other.cores.empty()) continue;
-        if (overlap_in_time(wanted, other) && share_node(wanted, other))
-            return fail(ErrorCode::conflict, "{}", refusal::reservation_overlap);
+        if (overlap_in_time(wanted, other) && share_node(wanted, other)) return fail(refusal::reservation_overlap);
     }
     if (wanted.has(reservation_flag::ignore_jobs) || wanted.has(reservation_flag::maint)) return {};
     for (const auto id : wanted.nodes)
@@ -78,7 +74,7 @@ Result<void> ClusterOps::check_reservation(const Reservation& wanted) const {
             const auto& job = c.jobs_.at(job_id);
             const bool until_then = job.is_active() && (job.end_time == 0 || job.end_time > wanted.start_time);
             if (until_then && (wanted.name.empty() || job.spec->reservation != wanted.name))
-                return fail(ErrorCode::conflict, "{}", refusal::nodes_busy);
+                return fail(refusal::nodes_busy);
         }
     return {};
 }
@@ -92,16 +88,16 @@ Text ClusterOps::new_reservation_name(const Reservation& wanted) const {
 }
 
 Result<void> ClusterOps::on(const EditReservation& cmd) {
-    if (!cmd.actor.is_operator()) return fail(ErrorCode::denied, "{}", refusal::denied);
+    if (!cmd.actor.is_operator()) return fail(refusal::denied);
     auto wanted = cmd.reservation;
     const auto place = c.reservations_.find(wanted.name);
     const bool exists = place != c.reservations_.end();
-    if (cmd.edit == Edit::create && exists) return fail(ErrorCode::conflict, "{}", refusal::duplicate_reservation);
-    if (cmd.edit != Edit::create && !exists) return fail(ErrorCode::not_found, "{}", refusal::invalid_reservation);
+    if (cmd.edit == Edit::create && exists) return fail(refusal::duplicate_reservation);
+    if (cmd.edit != Edit::create && !exists) return fail(refusal::invalid_reservation);
     if (cmd.edit == Edit::remove) {
         const auto uses = [&](JobId id) { return c.jobs_.at(id).spec->reservation == wanted.name; };
         if (std::ranges::any_of(c.active_, uses) || std::ranges::any_of(c.pending_, uses))
-            return fail(ErrorCode::conflict, "{}", refusal::reservation_busy);
+            return fail(refusal::reservation_busy);
         end_reservation(wanted.name);
         return {};
     }

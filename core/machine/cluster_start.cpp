@@ -5,6 +5,7 @@
 
 #include "core/machine/cluster_ops.hpp"
 #include "core/machine/validate.hpp"
+#include "core/slurm/refusal.hpp"
 
 namespace spur {
 
@@ -29,7 +30,7 @@ std::optional<std::string> find_company_lack(const Cluster& cluster, const Node&
     if (node.job_count == 0) return std::nullopt;
     if (node.exclusive) return fmt::format("{} is held exclusively by another job", node.name);
     if (mode == Exclusive::node) return fmt::format("{} is not free of other jobs", node.name);
-    if (node.exclusive_uid != unlimited && node.exclusive_uid != job.spec->uid)
+    if (node.exclusive_uid != nobody && node.exclusive_uid != job.spec->uid)
         return fmt::format("{} is held exclusively by another user", node.name);
     if (mode == Exclusive::user)
         for (const auto other : cluster.jobs_on(node.id))
@@ -83,7 +84,7 @@ struct StartPlan {
 };
 
 Result<void> ClusterOps::check_startable(const Job& job, const Placement& part) const {
-    if (!job.is_pending()) return fail(ErrorCode::conflict, "{}", refusal::not_pending);
+    if (!job.is_pending()) return fail(refusal::not_pending);
     if (!job.eligible)
         return fail(ErrorCode::conflict, "job {} may not start yet: {}", job.display_id(), to_string(job.reason));
     if (part.array_task && !(job.array_pending && job.array_pending->contains(*part.array_task)) &&
@@ -103,7 +104,7 @@ Result<void> ClusterOps::check_nodes(const Job& job, const Placement& part, cons
     std::optional<NodeId> previous;
     for (const auto& share : part.shares) {
         const auto* node = c.find_node(share.node);
-        if (!node) return fail(ErrorCode::invalid, "{}", refusal::invalid_node);
+        if (!node) return fail(refusal::invalid_node);
         if (previous && !(*previous < share.node))
             return fail(ErrorCode::invalid, "the nodes placed for job {} are not in order", job.id.value);
         previous = share.node;
@@ -136,22 +137,22 @@ Result<void> ClusterOps::check_nodes(const Job& job, const Placement& part, cons
 
 Result<StartPlan> ClusterOps::plan_start(const Placement& part) {
     Job* found = job(part.job);
-    if (!found) return fail(ErrorCode::not_found, "{}", refusal::invalid_job_id);
+    if (!found) return fail(refusal::invalid_job_id);
     SPUR_CHECK(check_startable(*found, part));
     const auto& spec = *found->spec;
     const auto* partition = c.find_partition(part.partition);
     if (!partition || std::ranges::find(spec.partitions, part.partition) == spec.partitions.end())
-        return fail(ErrorCode::invalid, "{}", refusal::invalid_partition);
-    if (!partition->may_start()) return fail(ErrorCode::conflict, "{}", refusal::partition_down);
+        return fail(refusal::invalid_partition);
+    if (!partition->may_start()) return fail(refusal::partition_down);
 
     StartPlan plan{found, partition, std::make_shared<Allocation>(), found->time_limit_min};
     if (part.time_limit_min) {
         const auto least = spec.time_min_min.value_or(found->time_limit_min);
         if (*part.time_limit_min < least || *part.time_limit_min > found->time_limit_min)
-            return fail(ErrorCode::invalid, "{}", refusal::invalid_time_limit);
+            return fail(refusal::invalid_time_limit);
         plan.time_limit_min = *part.time_limit_min;
     }
-    const auto demand = demand_of(spec);
+    const auto& demand = found->request->demand;
     if (part.shares.size() < demand.min_nodes || part.shares.size() > demand.max_nodes)
         return fail(ErrorCode::invalid, "{} nodes are placed for job {}, which asks {} to {}", part.shares.size(),
                     part.job.value, demand.min_nodes, demand.max_nodes);
@@ -165,12 +166,12 @@ Result<StartPlan> ClusterOps::plan_start(const Placement& part) {
         allocation.memory_mib += share.memory_mib;
     }
     SPUR_CHECK(check_nodes(*found, part, plan));
-    SPUR_TRY(allocation.licenses, parse_licenses(spec.licenses));
+    allocation.licenses = found->request->licenses;
     if (!spec.reservation.empty()) {
         const auto* reservation = c.find_reservation(spec.reservation);
         if (!reservation || !(reservation->is_active(at) || reservation->has(reservation_flag::flex)) ||
             !c.may_use(*reservation, *found))
-            return fail(ErrorCode::conflict, "{}", refusal::invalid_reservation);
+            return fail(refusal::invalid_reservation.as(ErrorCode::conflict));
     }
     if (c.policies_.enforce & enforce_flag::limits)
         if (const auto reason = c.limit_reason(*found, allocated_tres(c, allocation)); reason != Reason::none)

@@ -3,6 +3,8 @@
 
 #include "core/machine/cluster_ops.hpp"
 
+#include "core/slurm/refusal.hpp"
+
 namespace spur {
 
 namespace {
@@ -32,15 +34,15 @@ bool lies_within(const NodeShare& part, const NodeShare& whole) {
 
 // Steps that do not overlap keep to themselves: no core and no device is given to two of them at a time.
 Result<void> ClusterOps::check_step(const Job& job, const CreateStep& cmd) const {
-    if (cmd.shares.empty()) return fail(ErrorCode::invalid, "{}", refusal::node_count);
-    if (cmd.task_ids.size() != cmd.shares.size()) return fail(ErrorCode::invalid, "{}", refusal::bad_distribution);
+    if (cmd.shares.empty()) return fail(refusal::node_count);
+    if (cmd.task_ids.size() != cmd.shares.size()) return fail(refusal::bad_distribution);
     std::size_t tasks = 0;
     for (const auto& ids : cmd.task_ids) tasks += ids.size();
-    if (tasks != cmd.tasks) return fail(ErrorCode::invalid, "{}", refusal::bad_task_count);
+    if (tasks != cmd.tasks) return fail(refusal::bad_task_count);
     for (const auto& share : cmd.shares) {
         const auto* whole = find_share(job, share.node);
-        if (!whole) return fail(ErrorCode::invalid, "{}", refusal::invalid_node);
-        if (!lies_within(share, *whole)) return fail(ErrorCode::invalid, "{}", refusal::too_many_cpus);
+        if (!whole) return fail(refusal::invalid_node);
+        if (!lies_within(share, *whole)) return fail(refusal::too_many_cpus);
     }
     if (cmd.overlap) return {};
     for (auto place = c.steps_.lower_bound({job.id, {0}}); place != c.steps_.end() && place->first.job == job.id;
@@ -53,7 +55,7 @@ Result<void> ClusterOps::check_step(const Job& job, const CreateStep& cmd) const
                 bool clash = mine.cores.intersects(theirs.cores);
                 for (const auto& a : mine.gres)
                     for (const auto& b : theirs.gres) clash |= a.name == b.name && a.devices.intersects(b.devices);
-                if (clash) return fail(ErrorCode::conflict, "{}", refusal::nodes_busy);
+                if (clash) return fail(refusal::nodes_busy);
             }
     }
     return {};
@@ -73,20 +75,17 @@ void ClusterOps::trim_steps(const Job& job) {
 
 Result<void> ClusterOps::on(const CreateStep& cmd) {
     SPUR_TRY(Job * job, job_at(cmd.job, cmd.attempt));
-    if (!c.may_change(cmd.actor, *job)) return fail(ErrorCode::denied, "{}", refusal::denied);
+    if (!c.may_change(cmd.actor, *job)) return fail(refusal::denied);
     if (!job->is_running() || job->is_completing())
-        return fail(ErrorCode::conflict, "{}",
-                    job->state == JobState::suspended ? refusal::job_suspended
+        return fail(job->state == JobState::suspended ? refusal::job_suspended
                     : job->state == JobState::pending ? refusal::job_pending
                                                       : refusal::already_done);
     SPUR_CHECK(check_step(*job, cmd));
     // The components of a heterogeneous job number their steps together.
     Job* const counter = job->het_job && this->job(job->het_job) ? this->job(job->het_job) : job;
-    if (!cmd.id && counter->next_step >= c.policies_.max_step_count)
-        return fail(ErrorCode::limit, "{}", refusal::step_limit);
+    if (!cmd.id && counter->next_step >= c.policies_.max_step_count) return fail(refusal::step_limit);
     const StepKey key{job->id, cmd.id.value_or(StepId{counter->next_step})};
-    if (const auto* other = c.find_step(key); other && !other->is_over())
-        return fail(ErrorCode::conflict, "{}", refusal::duplicate_step);
+    if (const auto* other = c.find_step(key); other && !other->is_over()) return fail(refusal::duplicate_step);
     Step step;
     step.key = key;
     step.attempt = cmd.attempt;
@@ -114,9 +113,9 @@ Result<void> ClusterOps::on(const CreateStep& cmd) {
 
 Result<void> ClusterOps::on(const FinishStep& cmd) {
     const auto place = c.steps_.find(cmd.key);
-    if (place == c.steps_.end()) return fail(ErrorCode::not_found, "{}", refusal::invalid_job_id);
+    if (place == c.steps_.end()) return fail(refusal::invalid_job_id);
     auto& step = place->second;
-    if (step.attempt != cmd.attempt || step.is_over()) return fail(ErrorCode::conflict, "{}", refusal::already_done);
+    if (step.attempt != cmd.attempt || step.is_over()) return fail(refusal::already_done);
     if (cmd.node && std::ranges::find(step.shares, *cmd.node, &NodeShare::node) == step.shares.end())
         return fail(ErrorCode::denied, "the node that reports the end of step {}.{} has no part in it",
                     cmd.key.job.value, cmd.key.step.value);
@@ -128,7 +127,7 @@ Result<void> ClusterOps::on(const FinishStep& cmd) {
 
 Result<void> ClusterOps::on(const StepNodeDone& cmd) {
     const auto place = c.steps_.find(cmd.key);
-    if (place == c.steps_.end()) return fail(ErrorCode::not_found, "{}", refusal::invalid_job_id);
+    if (place == c.steps_.end()) return fail(refusal::invalid_job_id);
     auto& step = place->second;
     const auto is_open = [&](NodeId node) {
         return std::ranges::any_of(step.open_shares, [&](auto share) { return step.shares[share].node == node; });

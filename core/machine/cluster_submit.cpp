@@ -4,6 +4,7 @@
 #include "core/machine/cluster_ops.hpp"
 #include "core/machine/request_limits.hpp"
 #include "core/machine/validate.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/store/fields.hpp"
 
 namespace spur {
@@ -38,27 +39,28 @@ void share_texts(JobSpec& spec, const JobSpec& model) {
 Result<Job> ClusterOps::make_job(JobSpec spec, const Actor& actor) const {
     if (spec.partitions.empty()) {
         const auto* standard = c.default_partition();
-        if (!standard) return fail(ErrorCode::invalid, "{}", refusal::no_default_partition);
+        if (!standard) return fail(refusal::no_default_partition);
         spec.partitions = {standard->name};
     }
     for (const auto& name : spec.partitions)
-        if (!c.find_partition(name)) return fail(ErrorCode::invalid, "{}", refusal::invalid_partition);
+        if (!c.find_partition(name)) return fail(refusal::invalid_partition);
     SPUR_CHECK(parse_licenses(spec.licenses));
     Job job;
     if (!spec.dependency.empty()) {
         auto list = DependencyList::parse(spec.dependency);
-        if (!list) return fail(ErrorCode::invalid, "{}", refusal::dependency_problem);
+        if (!list) return fail(refusal::dependency_problem);
         job.dependencies = *std::move(list);
     }
     if (!spec.array.empty()) {
         auto array = ArraySpec::parse_accepted(spec.array, c.policies_.max_array_size);
-        if (!array) return fail(ErrorCode::invalid, "{}", refusal::invalid_array);
+        if (!array) return fail(refusal::invalid_array);
         job.array_pending = std::make_shared<TaskSet>(std::move(array->tasks));
         job.array_limit = array->max_running;
     }
     if (const auto* association = c.find_association(spec.account, spec.user_name, spec.partitions.front()))
         job.association = association->id;
-    SPUR_CHECK(check_submit_limits(spec, job.association, static_cast<std::uint32_t>(job.task_count())));
+    job.request = std::make_shared<const Request>(Request::of(spec));
+    SPUR_CHECK(check_submit_limits(spec, *job.request, job.association, static_cast<std::uint32_t>(job.task_count())));
 
     const auto& first = *c.find_partition(spec.partitions.front());
     job.time_limit_min =
@@ -76,7 +78,9 @@ Result<Job> ClusterOps::make_job(JobSpec spec, const Actor& actor) const {
 }
 
 void ClusterOps::enqueue(Job job) {
-    auto& remembered = index().last_spec[job.spec->uid];
+    auto& [remembered, request] = index().last_asked[job.spec->uid];
+    if (request && *request == *job.request) job.request = request;
+    request = job.request;
     if (remembered && *remembered == *job.spec) {
         job.spec = remembered;
         c.blobs_.add(job.spec->script, job.spec->uid);
@@ -99,8 +103,8 @@ void ClusterOps::enqueue(Job job) {
     events.push_back(JobQueued{queued.id});
     count_submitted(queued, static_cast<std::int64_t>(queued.task_count()));
     if (!queued.dependencies.empty()) {
-        if (queued.array_pending) settle_corresponding(queued, std::nullopt);
-        settle_dependencies(queued);
+        if (queued.array_pending) update_corresponding(queued, std::nullopt);
+        update_dependencies(queued);
     }
     refresh(queued);
 }
@@ -120,15 +124,14 @@ Result<void> ClusterOps::check_stored(const std::vector<Job>& jobs, const Actor&
         for (const auto* blob : {&job.spec->script, &job.spec->environment})
             if (c.blobs_.has(*blob, uid)) total -= blob->size();
     if (total <= most) return {};
-    return fail(
-        ErrorCode::limit,
-        "{}\nThe scripts, environments and long texts of your jobs would take {} MiB, at most {} are kept for one "
+    return fail(refusal::policy.with(
+        "\nThe scripts, environments and long texts of your jobs would take {} MiB, at most {} are kept for one "
         "user (max_stored_per_user); wait until some of your jobs have ended, or send less with each",
-        refusal::policy, (total >> 20) + 1, c.policies_.max_stored_per_user_mib);
+        (total >> 20) + 1, c.policies_.max_stored_per_user_mib));
 }
 
 Result<void> ClusterOps::on(const SubmitJob& cmd) {
-    if (cmd.components.empty()) return fail(ErrorCode::invalid, "{}", refusal::no_record);
+    if (cmd.components.empty()) return fail(refusal::no_record);
     if (!cmd.request_id.empty())
         if (const auto place = c.requests_.find(cmd.request_id); place != c.requests_.end()) {
             events.push_back(JobQueued{place->second.first, true});
@@ -143,8 +146,8 @@ Result<void> ClusterOps::on(const SubmitJob& cmd) {
     }
     const bool heterogeneous = jobs.size() > 1;
     if (heterogeneous && std::ranges::any_of(jobs, [](const Job& job) { return job.array_pending != nullptr; }))
-        return fail(ErrorCode::invalid, "{}", refusal::invalid_array);
-    if (index().task_total + tasks > c.policies_.max_job_count) return fail(ErrorCode::limit, "{}", refusal::no_record);
+        return fail(refusal::invalid_array);
+    if (index().task_total + tasks > c.policies_.max_job_count) return fail(refusal::no_record.as(ErrorCode::limit));
     SPUR_CHECK(check_stored(jobs, cmd.actor));
 
     for (std::uint32_t i = 0; i < jobs.size(); ++i) jobs[i].id = JobId{new_job_id()};

@@ -7,7 +7,7 @@
 namespace spur {
 
 // Only acts on what is really due: an index may name jobs that are not, and then nothing changes.
-void ClusterOps::look_at(Job& job) {
+void ClusterOps::check_times(Job& job) {
     const auto& spec = *job.spec;
     if (job.is_pending()) {
         const auto shortest = spec.time_min_min.value_or(job.time_limit_min);
@@ -16,13 +16,13 @@ void ClusterOps::look_at(Job& job) {
             end_pending(job, JobState::deadline, Reason::deadline);
             return;
         }
-        settle_dependencies(job);
+        update_dependencies(job);
         refresh(job);
         return;
     }
     if (job.state != JobState::running) return;
     if (job.preempt_time != 0 && job.end_time != 0 && at >= job.end_time) {
-        push_out(job, c.preempt_mode_of(job));  // its time of grace is over
+        preempt(job, c.preempt_mode_of(job));  // its time of grace is over
     } else if (spec.deadline && at >= *spec.deadline) {
         end_active(job, JobState::deadline, Reason::deadline);
     } else if (job.end_time && at >= job.end_time + std::int64_t{c.policies_.over_time_limit_min} * 60) {
@@ -54,7 +54,7 @@ Result<void> ClusterOps::on(const Tick&) {
     for (const auto id : due) {
         Job* job = this->job(id);
         if (!job) continue;
-        look_at(*job);
+        check_times(*job);
         if (Job* still = this->job(id)) set_due(*still);
     }
     turn_reservations();

@@ -4,118 +4,48 @@
 #include "core/machine/cluster_ops.hpp"
 #include "core/machine/request_limits.hpp"
 #include "core/machine/validate.hpp"
+#include "core/slurm/refusal.hpp"
 
 namespace spur {
 
 namespace {
 
-// Changes that make sense only while a job waits.
-bool touches_request(const JobChanges& changes) {
-    return changes.account || changes.qos || changes.reservation || changes.features || changes.node_list ||
-           changes.exclude_nodes || changes.licenses || changes.dependency || changes.gres_per_node ||
-           changes.partitions || changes.time_min_min || changes.min_nodes || changes.max_nodes || changes.tasks ||
-           changes.cpus_per_task || changes.tasks_per_node || changes.min_cpus_per_node || changes.switches ||
-           changes.core_spec || changes.mem_per_node_mib || changes.mem_per_cpu_mib || changes.min_tmp_mib ||
-           changes.begin || changes.contiguous || changes.oversubscribe || changes.exclusive || changes.std_in ||
-           changes.std_out || changes.std_err || changes.work_dir || changes.burst_buffer || changes.prefer ||
-           changes.reset_accrue_time || changes.kill_on_invalid_dependency || changes.sockets_per_node ||
-           changes.cores_per_socket || changes.threads_per_core || changes.delay_boot_s || changes.switches_wait_s;
-}
-
-// Without what may change at any time.
-JobChanges request_part(JobChanges changes) {
-    changes.name = changes.comment = changes.admin_comment = changes.system_comment = changes.extra = changes.wckey =
-        changes.mail_user = std::nullopt;
-    changes.mail_type = changes.time_limit_min = changes.priority = changes.array_limit = std::nullopt;
-    changes.deadline = changes.end_time = std::nullopt;
-    changes.nice = std::nullopt;
-    changes.requeue = std::nullopt;
-    return changes;
-}
-
 // Notes may be added to any job, even one that is over.
-bool touches_more_than_notes(const JobChanges& changes) {
-    JobChanges rest = changes;
-    rest.comment = rest.admin_comment = rest.system_comment = rest.extra = rest.wckey = std::nullopt;
-    return !(rest == JobChanges{});
+bool touches_more_than_notes(JobChanges changes) {
+#define SPUR_CLEAR_NOTE(number, member, when, ...) \
+    if (ChangeWhen::when == ChangeWhen::always) changes.member.reset();
+    SPUR_JOB_CHANGES(SPUR_CLEAR_NOTE, SPUR_CLEAR_NOTE)
+#undef SPUR_CLEAR_NOTE
+    return !(changes == JobChanges{});
 }
 
-template <class T, class U>
-void put(std::optional<T> const& from, U& to) {
-    if (from) to = *from;
-}
+enum class Which { all, while_waiting };
 
-JobSpec changed_spec(const JobSpec& old, const JobChanges& changes) {
+JobSpec changed_spec(const JobSpec& old, const JobChanges& changes, Which which = Which::all) {
     JobSpec spec = old;
-    put(changes.name, spec.name);
-    put(changes.account, spec.account);
-    put(changes.qos, spec.qos);
-    put(changes.reservation, spec.reservation);
-    put(changes.features, spec.features);
-    put(changes.prefer, spec.prefer);
-    put(changes.node_list, spec.node_list);
-    put(changes.exclude_nodes, spec.exclude_nodes);
-    put(changes.licenses, spec.licenses);
-    put(changes.comment, spec.comment);
-    put(changes.admin_comment, spec.admin_comment);
-    put(changes.dependency, spec.dependency);
-    put(changes.gres_per_node, spec.gres_per_node);
-    put(changes.std_in, spec.std_in);
-    put(changes.std_out, spec.std_out);
-    put(changes.std_err, spec.std_err);
-    put(changes.work_dir, spec.work_dir);
-    put(changes.wckey, spec.wckey);
-    put(changes.mail_user, spec.mail_user);
-    put(changes.mail_type, spec.mail_type);
-    put(changes.extra, spec.extra);
-    put(changes.burst_buffer, spec.burst_buffer);
-    put(changes.partitions, spec.partitions);
-    put(changes.time_limit_min, spec.time_limit_min);
-    put(changes.time_min_min, spec.time_min_min);
-    put(changes.min_nodes, spec.min_nodes);
-    put(changes.max_nodes, spec.max_nodes);
-    put(changes.tasks, spec.tasks);
-    put(changes.cpus_per_task, spec.cpus_per_task);
-    put(changes.tasks_per_node, spec.tasks_per_node);
-    put(changes.min_cpus_per_node, spec.min_cpus_per_node);
-    put(changes.switches, spec.switches);
-    put(changes.switches_wait_s, spec.switches_wait_s);
-    put(changes.sockets_per_node, spec.sockets_per_node);
-    put(changes.cores_per_socket, spec.cores_per_socket);
-    put(changes.threads_per_core, spec.threads_per_core);
-    put(changes.delay_boot_s, spec.delay_boot_s);
-    put(changes.core_spec, spec.core_spec);
-    put(changes.min_tmp_mib, spec.min_tmp_mib);
-    put(changes.nice, spec.nice);
-    put(changes.begin, spec.begin);
-    put(changes.deadline, spec.deadline);
-    put(changes.requeue, spec.requeue);
-    put(changes.contiguous, spec.contiguous);
-    put(changes.oversubscribe, spec.oversubscribe);
-    put(changes.exclusive, spec.exclusive);
-    put(changes.kill_on_invalid_dependency, spec.kill_on_invalid_dependency);
-    if (changes.mem_per_node_mib) {
-        spec.mem_per_node_mib = changes.mem_per_node_mib;
-        spec.mem_per_cpu_mib.reset();
-    }
-    if (changes.mem_per_cpu_mib) {
-        spec.mem_per_cpu_mib = changes.mem_per_cpu_mib;
+#define SPUR_PUT(number, member, when)                                                      \
+    if (changes.member && (which == Which::all || ChangeWhen::when == ChangeWhen::waiting)) \
+        spec.member = *changes.member;
+#define SPUR_SKIP(...)
+    SPUR_JOB_CHANGES(SPUR_PUT, SPUR_SKIP)
+#undef SPUR_PUT
+#undef SPUR_SKIP
+    if (changes.mem_per_cpu_mib)
         spec.mem_per_node_mib.reset();
-    }
+    else if (changes.mem_per_node_mib)
+        spec.mem_per_cpu_mib.reset();
     return spec;
 }
 
 Result<void> check_readable(const Cluster& cluster, const JobSpec& spec) {
     for (const auto& name : spec.partitions)
-        if (!cluster.find_partition(name)) return fail(ErrorCode::invalid, "{}", refusal::invalid_partition);
-    if (spec.partitions.empty()) return fail(ErrorCode::invalid, "{}", refusal::invalid_partition);
+        if (!cluster.find_partition(name)) return fail(refusal::invalid_partition);
+    if (spec.partitions.empty()) return fail(refusal::invalid_partition);
     SPUR_CHECK(parse_licenses(spec.licenses));
-    if (!spec.dependency.empty() && !DependencyList::parse(spec.dependency))
-        return fail(ErrorCode::invalid, "{}", refusal::dependency_problem);
-    if (spec.min_nodes && spec.max_nodes && *spec.min_nodes > *spec.max_nodes)
-        return fail(ErrorCode::invalid, "{}", refusal::node_count);
+    if (!spec.dependency.empty() && !DependencyList::parse(spec.dependency)) return fail(refusal::dependency_problem);
+    if (spec.min_nodes && spec.max_nodes && *spec.min_nodes > *spec.max_nodes) return fail(refusal::node_count);
     if (spec.time_min_min && spec.time_limit_min && *spec.time_min_min > *spec.time_limit_min)
-        return fail(ErrorCode::invalid, "{}", refusal::invalid_time_min);
+        return fail(refusal::invalid_time_min);
     return {};
 }
 
@@ -124,7 +54,7 @@ Result<void> check_readable(const Cluster& cluster, const JobSpec& spec) {
 Result<void> ClusterOps::check_rights(const Job& job, const UpdateJob& cmd) const {
     const auto& changes = cmd.changes;
     if (cmd.actor.is_operator()) return {};
-    const auto denied = [] { return fail(ErrorCode::denied, "{}", refusal::denied); };
+    const auto denied = [] { return fail(refusal::denied); };
     if (changes.admin_comment || changes.system_comment) return denied();
     if (changes.priority && *changes.priority > job.priority) return denied();
     if (changes.nice && *changes.nice < job.spec->nice.value_or(0)) return denied();
@@ -150,7 +80,8 @@ Result<void> ClusterOps::check_new_place(const Job& job, const JobSpec& changed)
     const auto tasks = static_cast<std::uint32_t>(job.task_count());
     const auto* association = c.find_association(changed.account, changed.user_name, changed.partitions.front());
     count_submitted(job, -std::int64_t{tasks});
-    auto checked = check_submit_limits(changed, association ? association->id : AssociationId{}, tasks);
+    auto checked =
+        check_submit_limits(changed, Request::of(changed), association ? association->id : AssociationId{}, tasks);
     count_submitted(job, std::int64_t{tasks});
     return checked;
 }
@@ -158,19 +89,14 @@ Result<void> ClusterOps::check_new_place(const Job& job, const JobSpec& changed)
 Result<void> ClusterOps::check_update(const Job& job, const UpdateJob& cmd) {
     const auto& changes = cmd.changes;
     SPUR_CHECK(check_rights(job, cmd));
-    if (job.is_finished() && touches_more_than_notes(changes))
-        return fail(ErrorCode::conflict, "{}", refusal::finished);
-    if (job.state != JobState::pending && touches_request(changes) &&
-        !(changed_spec(*job.spec, request_part(changes)) == *job.spec))
-        return fail(ErrorCode::conflict, "{}", refusal::not_pending);
-    if (changes.priority && *changes.priority && job.hold != Hold::none)
-        return fail(ErrorCode::conflict, "Job is in held state, pending scheduler release");
-    if (changes.time_limit_min && *changes.time_limit_min == 0)
-        return fail(ErrorCode::invalid, "{}", refusal::invalid_time_limit);
-    if (changes.end_time && !job.is_running()) return fail(ErrorCode::conflict, "{}", refusal::not_running);
-    if (changes.end_time && *changes.end_time < at) return fail(ErrorCode::invalid, "{}", refusal::invalid_time);
-    if (changes.array_limit && !c.find_array(job.array_job))
-        return fail(ErrorCode::invalid, "{}", refusal::invalid_array);
+    if (job.is_finished() && touches_more_than_notes(changes)) return fail(refusal::finished);
+    if (job.state != JobState::pending && !(changed_spec(*job.spec, changes, Which::while_waiting) == *job.spec))
+        return fail(refusal::not_pending);
+    if (changes.priority && *changes.priority && job.hold != Hold::none) return fail(refusal::job_held);
+    if (changes.time_limit_min && *changes.time_limit_min == 0) return fail(refusal::invalid_time_limit);
+    if (changes.end_time && !job.is_running()) return fail(refusal::not_running);
+    if (changes.end_time && *changes.end_time < at) return fail(refusal::invalid_time);
+    if (changes.array_limit && !c.find_array(job.array_job)) return fail(refusal::invalid_array);
     if (changes.keep_nodes) SPUR_CHECK(check_shrink(job, *changes.keep_nodes));
     if (changes.dependency) SPUR_CHECK(check_no_circle(job, *changes.dependency));
     SPUR_TRY(const auto request, changed_request(job, cmd));
@@ -186,32 +112,31 @@ Result<void> ClusterOps::check_growth(const JobSpec& changed, const JobSpec& old
     const auto now = text_bytes(changed), before = text_bytes(old);
     if (most == 0 || now <= std::max(before, request_limit::free_text_bytes)) return {};
     if (c.stored_bytes(old.uid) + (now - before) <= most) return {};
-    return fail(ErrorCode::limit, "{}", refusal::policy);
+    return fail(refusal::policy);
 }
 
 Result<void> ClusterOps::check_shrink(const Job& job, const std::vector<NodeId>& keep) const {
-    if (!job.is_running() || job.is_completing()) return fail(ErrorCode::conflict, "{}", refusal::not_running);
-    if (keep.empty() || job.cores_released) return fail(ErrorCode::invalid, "{}", refusal::node_count);
+    if (!job.is_running() || job.is_completing()) return fail(refusal::not_running);
+    if (keep.empty() || job.cores_released) return fail(refusal::node_count);
     for (const auto id : keep)
         if (std::ranges::none_of(job.allocation->shares, [&](const NodeShare& share) { return share.node == id; }))
-            return fail(ErrorCode::invalid, "{}", refusal::invalid_node);
+            return fail(refusal::invalid_node);
     const auto first = job.allocation->shares.front().node;
     if (job.spec->kind == JobKind::batch && std::ranges::find(keep, first) == keep.end())
-        return fail(ErrorCode::invalid, "{}", refusal::invalid_node);  // the batch script lives there
+        return fail(refusal::invalid_node);  // the batch script lives there
     return {};
 }
 
 Result<void> ClusterOps::check_no_circle(const Job& job, const Text& dependency) const {
     const auto list = DependencyList::parse(dependency);
-    if (!list) return fail(ErrorCode::invalid, "{}", refusal::dependency_problem);
+    if (!list) return fail(refusal::dependency_problem);
     std::set<JobId> seen;
     std::vector<JobId> todo;
     for (const auto& entry : list->entries) todo.push_back(JobId{entry.job});
     while (!todo.empty()) {
         const auto id = todo.back();
         todo.pop_back();
-        if (id == job.id || (job.array_job && id == job.array_job))
-            return fail(ErrorCode::invalid, "{}", refusal::circular_dependency);
+        if (id == job.id || (job.array_job && id == job.array_job)) return fail(refusal::circular_dependency);
         const Job* next = seen.insert(id).second ? c.find_job(id) : nullptr;
         if (!next || !next->is_pending()) continue;
         for (const auto& entry : next->dependencies.entries) todo.push_back(JobId{entry.job});
@@ -252,7 +177,7 @@ void ClusterOps::change_job(Job& job, const UpdateJob& cmd) {
         Change change{*this, job};
         if (auto spec = changed_request(job, cmd); spec && !(*spec == *job.spec)) {
             count_texts(job, false);
-            job.spec = std::make_shared<JobSpec>(*std::move(spec));
+            set_spec(job, std::make_shared<JobSpec>(*std::move(spec)), job.request);
             count_texts(job, true);
         }
         if (changes.account || changes.partitions) {
@@ -262,7 +187,7 @@ void ClusterOps::change_job(Job& job, const UpdateJob& cmd) {
             else if (cmd.recheck)
                 job.association = {};
         }
-        put(changes.system_comment, job.system_comment);
+        if (changes.system_comment) job.system_comment = *changes.system_comment;
         if (tied) job.dependencies = *DependencyList::parse(*changes.dependency);
         if (changes.reset_accrue_time) job.accrue_time = at;
         if (changes.priority) set_priority(job, *changes.priority, cmd.actor);
@@ -286,8 +211,8 @@ void ClusterOps::change_job(Job& job, const UpdateJob& cmd) {
         for (auto& entry : job.dependencies.entries)
             if (!entry.task && c.find_array(JobId{entry.job})) entry.all_tasks = true;
         index_waiting(job, true);
-        if (job.array_pending) settle_corresponding(job, std::nullopt);
-        settle_dependencies(job);
+        if (job.array_pending) update_corresponding(job, std::nullopt);
+        update_dependencies(job);
     }
     refresh(job);
     events.push_back(JobChanged{job.id});

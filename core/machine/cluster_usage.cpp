@@ -68,7 +68,7 @@ Result<void> ClusterOps::on(const DecayUsage& cmd) {
         return fail(ErrorCode::invalid, "usage cannot fade by a factor of {}", *cmd.factor);
     for (const auto id : c.active_) charge(c.jobs_.at(id));
     end_spent();
-    settle_accrual();
+    update_accrual();
     const auto elapsed = at - std::exchange(c.usage_time_, at);
     const double factor = cmd.factor.value_or(fading(elapsed, c.policies_.usage_half_life_s));
     for (auto& [id, entry] : c.associations_) fade(entry.usage, factor);

@@ -64,35 +64,35 @@ DependencyState ClusterOps::judge(const Job& waiter, const Dependency& dependenc
     return at >= due ? DependencyState::fulfilled : DependencyState::unfulfilled;
 }
 
-void ClusterOps::settle_dependencies(Job& job) {
+void ClusterOps::update_dependencies(Job& job) {
     auto& list = job.dependencies;
     if (list.empty()) return;
-    auto settled = list;
+    auto left = list;
     bool any_fulfilled = false;
-    std::erase_if(settled.entries, [&](Dependency& entry) {
+    std::erase_if(left.entries, [&](Dependency& entry) {
         entry.state = judge(job, entry);
         any_fulfilled |= entry.state == DependencyState::fulfilled;
         return entry.state == DependencyState::fulfilled;
     });
-    if (list.any && any_fulfilled) settled.entries.clear();
-    if (settled == list) return;
+    if (list.any && any_fulfilled) left.entries.clear();
+    if (left == list) return;
     index_waiting(job, false);
     Change change{*this, job};
-    list = std::move(settled);
+    list = std::move(left);
     index_waiting(job, true);
 }
 
 // aftercorr between two arrays: each task waits for its partner, so tasks leave the record one by one.
-void ClusterOps::settle_corresponding(Job& record, std::optional<std::uint32_t> ended_task) {
+void ClusterOps::update_corresponding(Job& record, std::optional<std::uint32_t> ended_task) {
     const auto corresponds = std::ranges::find_if(record.dependencies.entries, [&](const Dependency& entry) {
         return entry.type == DependencyType::after_corr && !entry.task && c.find_array(JobId{entry.job});
     });
     if (corresponds == record.dependencies.entries.end()) return;
     const JobId other{corresponds->job};
-    std::vector<std::uint32_t> settled;
+    std::vector<std::uint32_t> ready;
     const auto consider = [&](std::uint32_t task) {
         const Job* partner = c.find_task(other, task);
-        if (partner && partner->is_done()) settled.push_back(task);
+        if (partner && partner->is_done()) ready.push_back(task);
     };
     if (ended_task) {
         if (record.array_pending->contains(*ended_task)) consider(*ended_task);
@@ -100,10 +100,10 @@ void ClusterOps::settle_corresponding(Job& record, std::optional<std::uint32_t> 
         for (auto task = record.array_pending->first(); task; task = record.array_pending->next(*task + 1))
             consider(*task);
     }
-    for (const auto task : settled) {
+    for (const auto task : ready) {
         const bool last = record.array_pending->size() == 1;
         Job& part = split_task(record, task);
-        settle_dependencies(part);
+        update_dependencies(part);
         refresh(part);
         if (last) return;
     }
@@ -165,8 +165,8 @@ void ClusterOps::wake_waiters(const Job& job) {
     for (const auto id : woken) {
         Job* waiter = this->job(id);
         if (!waiter || !waiter->is_pending()) continue;
-        if (waiter->array_pending && job.is_done()) settle_corresponding(*waiter, job.array_task);
-        settle_dependencies(*waiter);
+        if (waiter->array_pending && job.is_done()) update_corresponding(*waiter, job.array_task);
+        update_dependencies(*waiter);
         refresh(*waiter);
     }
 }

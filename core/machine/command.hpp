@@ -23,7 +23,7 @@ namespace spur {
 
 // Who asks. The uid comes from the verified credential; `level` from configuration and accounting.
 struct Actor {
-    Uid uid{unlimited};  // nobody
+    Uid uid{nobody};
     AdminLevel level{AdminLevel::none};
     Text name;  // coordinators of accounts are known by name
     bool operator==(const Actor&) const = default;
@@ -167,23 +167,6 @@ struct PreemptJob {
     bool operator==(const PreemptJob&) const = default;
 };
 
-// Absent: leave as it is. What may change depends on the job's state and on who asks, as in scontrol(1).
-struct JobChanges {
-    std::optional<Text> name, account, qos, reservation, features, node_list, exclude_nodes, licenses, comment,
-        admin_comment, dependency, gres_per_node, std_out, std_err, std_in, work_dir, wckey, mail_user, extra,
-        system_comment, burst_buffer, prefer;
-    std::optional<std::vector<Text>> partitions;
-    std::optional<std::uint32_t> time_limit_min, time_min_min, min_nodes, max_nodes, tasks, cpus_per_task,
-        tasks_per_node, min_cpus_per_node, priority, array_limit, mail_type, switches, core_spec, switches_wait_s,
-        sockets_per_node, cores_per_socket, threads_per_core, delay_boot_s;
-    std::optional<std::uint64_t> mem_per_node_mib, mem_per_cpu_mib, min_tmp_mib;
-    std::optional<std::int32_t> nice;
-    std::optional<UnixSeconds> begin, deadline, end_time;
-    std::optional<bool> requeue, contiguous, oversubscribe, reset_accrue_time, kill_on_invalid_dependency;
-    std::optional<Exclusive> exclusive;
-    std::optional<std::vector<NodeId>> keep_nodes;  // resize a running job down to these
-    bool operator==(const JobChanges&) const = default;
-};
 struct UpdateJob {
     JobRef job;
     JobChanges changes;

@@ -17,7 +17,7 @@ using namespace limit_reasons;
 const TresList nothing;
 
 // What is judged: a job's wishes, and whose limits they are held against.
-struct Request {
+struct LimitRequest {
     const TresList& wanted;
     std::uint32_t minutes;
     double safe_factor{1};   // UsageFactorSafe: what a minute of the job counts for
@@ -46,7 +46,7 @@ LimitHit exceeded(const Holder& holder, std::string_view name, const TresList& l
     return {};
 }
 
-LimitHit exceeded_minutes(const Holder& holder, std::string_view name, const TresList& limit, const Request& job,
+LimitHit exceeded_minutes(const Holder& holder, std::string_view name, const TresList& limit, const LimitRequest& job,
                           const TresReasons& reasons) {
     for (const auto& entry : limit.entries()) {
         const auto asked = static_cast<double>(job.wanted.get(entry.name)) * job.minutes;
@@ -86,7 +86,7 @@ struct SizeReasons {
 constexpr SizeReasons qos_size{qos_job, qos_job_mins, qos_node, Reason::qos_max_wall_duration_per_job_limit};
 constexpr SizeReasons assoc_size{assoc_job, assoc_job_mins, assoc_node, Reason::assoc_max_wall_duration_per_job_limit};
 
-LimitHit judge_size(const Holder& holder, const Limits& limits, const Request& job, const SizeReasons& why) {
+LimitHit judge_size(const Holder& holder, const Limits& limits, const LimitRequest& job, const SizeReasons& why) {
     const auto factor = holder.association ? job.limit_factor : 1;
     return first_hit(
         [&] { return over(holder, "MaxWall", why.wall, limits.max_wall_min, 0, job.minutes); },
@@ -100,7 +100,7 @@ LimitHit judge_size(const Holder& holder, const Limits& limits, const Request& j
         [&] { return exceeded_minutes(holder, "MaxTRESMins", limits.max_tres_mins_per_job, job, why.minutes); });
 }
 
-LimitHit judge_qos_size(const Qos& qos, const Request& job) {
+LimitHit judge_qos_size(const Qos& qos, const LimitRequest& job) {
     const Holder holder{nullptr, &qos};
     const auto too_small = [&]() -> LimitHit {
         for (const auto& entry : qos.min_tres_per_job.entries())
@@ -135,7 +135,7 @@ double spent_minutes(const Usage& usage, std::string_view tres) {
 
 // `left` is what running jobs may still use.
 template <class Left>
-LimitHit judge_minutes(const GroupMinutes& group, const Request& job, bool safe, Left&& left) {
+LimitHit judge_minutes(const GroupMinutes& group, const LimitRequest& job, bool safe, Left&& left) {
     const auto& limits = group.limits;
     const auto needs = [&](const Tres& entry) {
         const auto wanted = static_cast<double>(job.wanted.get(entry.name)) * job.minutes * job.safe_factor;
@@ -165,7 +165,7 @@ LimitHit judge_minutes(const GroupMinutes& group, const Request& job, bool safe,
     return {};
 }
 
-LimitHit judge_qos(const LimitPlace::Quality& quality, const Request& job, bool safe, const RunMinutes& running) {
+LimitHit judge_qos(const LimitPlace::Quality& quality, const LimitRequest& job, bool safe, const RunMinutes& running) {
     const auto& qos = *quality.qos;
     const auto& limits = qos.limits;
     const Holder holder{nullptr, &qos};
@@ -192,7 +192,7 @@ LimitHit judge_qos(const LimitPlace::Quality& quality, const Request& job, bool 
         });
 }
 
-LimitHit judge_group(const LimitPlace::Group& group, const Request& job, bool safe, const RunMinutes& running) {
+LimitHit judge_group(const LimitPlace::Group& group, const LimitRequest& job, bool safe, const RunMinutes& running) {
     const auto& limits = group.association->limits;
     const Holder holder{group.association, nullptr};
     return first_hit(
@@ -208,8 +208,8 @@ LimitHit judge_group(const LimitPlace::Group& group, const Request& job, bool sa
 }
 
 // What the QOS make of a request before limits look at it.
-Request request_in(const LimitPlace& place, const TresList& wanted, std::uint32_t minutes) {
-    Request job{wanted, minutes};
+LimitRequest request_in(const LimitPlace& place, const TresList& wanted, std::uint32_t minutes) {
+    LimitRequest job{wanted, minutes};
     for (const auto& quality : place.qualities) {
         const auto& qos = *quality.qos;
         if ((qos.flags & qos_flag::usage_factor_safe) && job.safe_factor == 1) job.safe_factor = qos.usage_factor;
@@ -326,14 +326,14 @@ Reason judge_alone(const LimitPlace& place, const TresList& wanted, std::uint32_
 
 Reason judge_spent(const LimitPlace& place) {
     static const TresList no_wish;
-    const Request nobody{no_wish, 0};
+    const LimitRequest no_request{no_wish, 0};
     const auto none_left = [](std::string_view) { return std::uint64_t{0}; };
     auto found = each_quality(place, [&](const LimitPlace::Quality& quality) {
-        return judge_minutes(minutes_of(*quality.qos), nobody, false, none_left);
+        return judge_minutes(minutes_of(*quality.qos), no_request, false, none_left);
     });
     for (const auto& group : place.chain)
         if (found.reason == Reason::none)
-            found = judge_minutes(minutes_of(*group.association), nobody, false, none_left);
+            found = judge_minutes(minutes_of(*group.association), no_request, false, none_left);
     return found.reason;
 }
 

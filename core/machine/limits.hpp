@@ -61,7 +61,7 @@ Reason judge_alone(const LimitPlace& place, const TresList& wanted, std::uint32_
 // Has what was used up to now passed what the group or a QOS may use? Jobs that run are ended for it.
 Reason judge_spent(const LimitPlace& place);
 
-// May one more of its pending jobs get older in priority's eyes? `accruing` counts those that do, of a group, of a
+// May one more of its pending jobs gain priority by age? `accruing` counts those that do, of a group, of a
 // QOS's user or of a QOS's account.
 struct Accruing {
     std::function<std::uint32_t(const Association&)> group;

@@ -1,3 +1,4 @@
+// The tables of limits, and the checks that read them.
 #include "core/machine/request_limits.hpp"
 
 #include <algorithm>
@@ -13,56 +14,20 @@ namespace spur {
 
 namespace {
 
-constexpr std::size_t name = 1U << 10;
+constexpr std::size_t short_text = 1U << 10;
 constexpr std::size_t path = 4U << 10;
 constexpr std::size_t expression = 64U << 10;
 constexpr std::size_t small_expression = 4U << 10;
+constexpr std::size_t arguments = request_limit::arguments_bytes;
 
-constexpr std::array job_texts{
-    TextLimit<JobSpec>{"name", &JobSpec::name, name},
-    TextLimit<JobSpec>{"command", &JobSpec::command, path},
-    TextLimit<JobSpec>{"work_dir", &JobSpec::work_dir, path},
-    TextLimit<JobSpec>{"std_in", &JobSpec::std_in, path},
-    TextLimit<JobSpec>{"std_out", &JobSpec::std_out, path},
-    TextLimit<JobSpec>{"std_err", &JobSpec::std_err, path},
-    TextLimit<JobSpec>{"account", &JobSpec::account, name},
-    TextLimit<JobSpec>{"qos", &JobSpec::qos, name},
-    TextLimit<JobSpec>{"reservation", &JobSpec::reservation, small_expression},
-    TextLimit<JobSpec>{"features", &JobSpec::features, small_expression},
-    TextLimit<JobSpec>{"prefer", &JobSpec::prefer, small_expression},
-    TextLimit<JobSpec>{"node_list", &JobSpec::node_list, expression},
-    TextLimit<JobSpec>{"exclude_nodes", &JobSpec::exclude_nodes, expression},
-    TextLimit<JobSpec>{"licenses", &JobSpec::licenses, small_expression},
-    TextLimit<JobSpec>{"wckey", &JobSpec::wckey, name},
-    TextLimit<JobSpec>{"comment", &JobSpec::comment, expression},
-    TextLimit<JobSpec>{"admin_comment", &JobSpec::admin_comment, expression},
-    TextLimit<JobSpec>{"user_name", &JobSpec::user_name, name},
-    TextLimit<JobSpec>{"group_name", &JobSpec::group_name, name},
-    TextLimit<JobSpec>{"alloc_node", &JobSpec::alloc_node, name},
-    TextLimit<JobSpec>{"gres_per_node", &JobSpec::gres_per_node, small_expression},
-    TextLimit<JobSpec>{"gres_per_job", &JobSpec::gres_per_job, small_expression},
-    TextLimit<JobSpec>{"gres_per_task", &JobSpec::gres_per_task, small_expression},
-    TextLimit<JobSpec>{"gres_per_socket", &JobSpec::gres_per_socket, small_expression},
-    TextLimit<JobSpec>{"tres_per_task", &JobSpec::tres_per_task, small_expression},
-    TextLimit<JobSpec>{"gres_flags", &JobSpec::gres_flags, name},
-    TextLimit<JobSpec>{"distribution", &JobSpec::distribution, name},
-    TextLimit<JobSpec>{"hint", &JobSpec::hint, name},
-    TextLimit<JobSpec>{"cpu_bind", &JobSpec::cpu_bind, expression},
-    TextLimit<JobSpec>{"gpu_bind", &JobSpec::gpu_bind, expression},
-    TextLimit<JobSpec>{"mem_bind", &JobSpec::mem_bind, expression},
-    TextLimit<JobSpec>{"dependency", &JobSpec::dependency, expression},
-    TextLimit<JobSpec>{"array", &JobSpec::array, expression},
-    TextLimit<JobSpec>{"mail_user", &JobSpec::mail_user, small_expression},
-    TextLimit<JobSpec>{"signal", &JobSpec::signal, name},
-    TextLimit<JobSpec>{"mcs_label", &JobSpec::mcs_label, name},
-    TextLimit<JobSpec>{"burst_buffer", &JobSpec::burst_buffer, expression},
-    TextLimit<JobSpec>{"profile", &JobSpec::profile, name},
-    TextLimit<JobSpec>{"container", &JobSpec::container, path},
-    TextLimit<JobSpec>{"extra", &JobSpec::extra, expression},
-    TextLimit<JobSpec>{"network", &JobSpec::network, small_expression},
-    TextLimit<JobSpec>{"submit_line", &JobSpec::submit_line, request_limit::arguments_bytes},
-    TextLimit<JobSpec>{"std_out_mode", &JobSpec::std_out_mode, name},
+#define SPUR_TEXT(number, member, longest) TextLimit<JobSpec>{#member, &JobSpec::member, longest},
+#define SPUR_OTHER(number, member)
+constexpr TextLimit<JobSpec> job_texts[] = {
+    SPUR_JOB_SPEC(SPUR_TEXT, SPUR_OTHER, SPUR_OTHER) TextLimit<JobSpec>{"user_name", &JobSpec::user_name, short_text},
+    TextLimit<JobSpec>{"group_name", &JobSpec::group_name, short_text},
 };
+#undef SPUR_TEXT
+#undef SPUR_OTHER
 
 // A text without a row would have no limit.
 constexpr std::size_t texts_of_a_job = std::apply(
@@ -72,7 +37,7 @@ constexpr std::size_t texts_of_a_job = std::apply(
             std::size_t{std::is_same_v<std::remove_cvref_t<decltype(std::declval<JobSpec>().*field.member)>, Text>});
     },
     archive::Fields<JobSpec>::list);
-static_assert(job_texts.size() + 2 == texts_of_a_job, "script and environment have limits of their own");
+static_assert(std::size(job_texts) + 2 == texts_of_a_job, "script and environment have limits of their own");
 
 // Slurm keeps most of these in 16 bits; products of two must not overflow 32.
 constexpr std::uint32_t small_count = 65'533;
@@ -92,14 +57,14 @@ constexpr std::array job_numbers{
 };
 
 constexpr std::array step_texts{
-    TextLimit<StepSpec>{"name", &StepSpec::name, name},
+    TextLimit<StepSpec>{"name", &StepSpec::name, short_text},
     TextLimit<StepSpec>{"gres_per_node", &StepSpec::gres_per_node, small_expression},
     TextLimit<StepSpec>{"gres_per_step", &StepSpec::gres_per_step, small_expression},
     TextLimit<StepSpec>{"gres_per_task", &StepSpec::gres_per_task, small_expression},
     TextLimit<StepSpec>{"node_list", &StepSpec::node_list, expression},
     TextLimit<StepSpec>{"exclude_nodes", &StepSpec::exclude_nodes, expression},
-    TextLimit<StepSpec>{"distribution", &StepSpec::distribution, name},
-    TextLimit<StepSpec>{"submit_host", &StepSpec::submit_host, name},
+    TextLimit<StepSpec>{"distribution", &StepSpec::distribution, short_text},
+    TextLimit<StepSpec>{"submit_host", &StepSpec::submit_host, short_text},
     TextLimit<StepSpec>{"cpu_bind", &StepSpec::cpu_bind, expression},
     TextLimit<StepSpec>{"gpu_bind", &StepSpec::gpu_bind, expression},
 };
@@ -114,14 +79,12 @@ constexpr std::array step_numbers{
 
 Result<void> check_bytes(std::string_view what, std::size_t bytes, std::size_t most) {
     if (bytes <= most) return {};
-    return fail(ErrorCode::invalid, "{}: {} has {} bytes, at most {} are taken", refusal::path_too_long, what, bytes,
-                most);
+    return fail(refusal::path_too_long.with(": {} has {} bytes, at most {} are taken", what, bytes, most));
 }
 
 Result<void> check_items(std::string_view what, std::size_t items, std::size_t most) {
     if (items <= most) return {};
-    return fail(ErrorCode::invalid, "{}: {} has {} entries, at most {} are taken", refusal::path_too_long, what, items,
-                most);
+    return fail(refusal::path_too_long.with(": {} has {} entries, at most {} are taken", what, items, most));
 }
 
 template <class Spec>
@@ -172,8 +135,9 @@ Result<void> check_lists(const JobSpec& spec) {
     SPUR_CHECK(check_items("rlimits", spec.rlimits.size(), request_limit::rlimits));
     for (const auto& argument : spec.argv)
         SPUR_CHECK(check_bytes("an argument", argument.size(), request_limit::one_argument_bytes));
-    for (const auto& partition : spec.partitions) SPUR_CHECK(check_bytes("a partition's name", partition.size(), name));
-    for (const auto& limit : spec.rlimits) SPUR_CHECK(check_bytes("an rlimit's name", limit.name.size(), name));
+    for (const auto& partition : spec.partitions)
+        SPUR_CHECK(check_bytes("a partition's name", partition.size(), short_text));
+    for (const auto& limit : spec.rlimits) SPUR_CHECK(check_bytes("an rlimit's name", limit.name.size(), short_text));
     return check_bytes("argv", bytes_of(spec.argv) + bytes_of(spec.spank_environment), request_limit::arguments_bytes);
 }
 

@@ -3,7 +3,6 @@
 #include "core/machine/step_layout.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 
 #include "core/machine/validate.hpp"
@@ -14,16 +13,6 @@
 namespace spur {
 
 namespace {
-
-std::uint32_t plane_size(std::string_view distribution) {
-    std::uint32_t size = 0;
-    const auto mark = distribution.find('=');
-    if (distribution.starts_with("plane") && mark != std::string_view::npos) {
-        const auto digits = distribution.substr(mark + 1);
-        std::from_chars(digits.data(), digits.data() + digits.size(), size);
-    }
-    return size;
-}
 
 // One node of the job as the step sees it.
 struct Candidate {
@@ -49,22 +38,24 @@ public:
     Layout(const Cluster& cluster, const Job& job, const StepSpec& spec) : cluster_{cluster}, job_{job}, spec_{spec} {}
 
     Result<CreateStep> make() {
+        const auto asked = Distribution::parse(spec_.distribution);
+        if (!asked) return fail(refusal::bad_distribution);
+        asked_ = *asked;
         SPUR_CHECK(choose_size());
         // What would be possible with the whole allocation decides between "busy now" and "never".
         if (auto now = try_with(!spec_.overlap)) return now;
         SPUR_CHECK(try_with(false));
-        return fail(ErrorCode::conflict, "{}", refusal::nodes_busy);
+        return fail(refusal::nodes_busy);
     }
 
 private:
     Result<void> choose_size() {
         const auto open = static_cast<std::uint32_t>(job_.open_shares.size());
-        const auto demand = demand_of(*job_.spec);
+        const auto& demand = job_.request->demand;
         cpus_per_task_ = std::max(1U, spec_.cpus_per_task.value_or(1));
         min_nodes_ = spec_.min_nodes.value_or(spec_.node_list.empty() ? (spec_.tasks ? 1 : open) : 1);
         max_nodes_ = spec_.max_nodes.value_or(spec_.min_nodes.value_or(open));
-        if (min_nodes_ == 0 || min_nodes_ > open || max_nodes_ < min_nodes_)
-            return fail(ErrorCode::invalid, "{}", refusal::node_count);
+        if (min_nodes_ == 0 || min_nodes_ > open || max_nodes_ < min_nodes_) return fail(refusal::node_count);
         const auto per_node = spec_.tasks_per_node.value_or(0);
         std::uint64_t wanted = spec_.min_nodes ? min_nodes_ : std::max(demand.tasks, min_nodes_);
         if (spec_.tasks)
@@ -72,8 +63,7 @@ private:
         else if (per_node)
             wanted = std::uint64_t{per_node} * min_nodes_;
         // No layout is longer than this, whoever asks for it: it is made on the thread that everybody waits for.
-        if (wanted == 0 || wanted > std::uint64_t{open} * most_per_node())
-            return fail(ErrorCode::invalid, "{}", refusal::bad_task_count);
+        if (wanted == 0 || wanted > std::uint64_t{open} * most_per_node()) return fail(refusal::bad_task_count);
         tasks_ = static_cast<std::uint32_t>(wanted);
         if (tasks_ < min_nodes_) min_nodes_ = tasks_;
         if (spec_.tasks && !spec_.min_nodes && !spec_.max_nodes) min_nodes_ = std::min(tasks_, open);
@@ -105,7 +95,7 @@ private:
             if (beside_others) take_away_others(candidate);
             found.push_back(std::move(candidate));
         }
-        if (named < wanted.size()) return fail(ErrorCode::invalid, "{}", refusal::invalid_node);
+        if (named < wanted.size()) return fail(refusal::invalid_node);
         return found;
     }
 
@@ -137,7 +127,7 @@ private:
     Result<CreateStep> try_with(bool beside_others) {
         SPUR_TRY(auto nodes, candidates(beside_others));
         std::erase_if(nodes, [&](const Candidate& node) { return capacity(node) == 0; });
-        if (nodes.size() < min_nodes_) return fail(ErrorCode::invalid, "{}", refusal::too_many_cpus);
+        if (nodes.size() < min_nodes_) return fail(refusal::too_many_cpus);
         SPUR_TRY(const auto counts, spread(nodes));
         CreateStep step;
         step.job = job_.id;
@@ -160,9 +150,12 @@ private:
         return step;
     }
 
-    std::string_view distribution(std::size_t nodes) const {
-        if (!spec_.distribution.empty()) return spec_.distribution;
-        return tasks_ > nodes ? "block" : "cyclic";
+    // Over the nodes; where nothing is said, a node is filled before the next as long as there are more tasks than
+    // nodes.
+    Distribution distribution(std::size_t nodes) const {
+        auto chosen = asked_;
+        if (chosen.nodes == Spread::standard) chosen.nodes = tasks_ > nodes ? Spread::block : Spread::cyclic;
+        return chosen;
     }
 
     // A step as large as its job that asks for nothing else is laid out as the job was: with -c, that is where the CPUs
@@ -191,11 +184,11 @@ private:
         const auto most_nodes = std::min<std::size_t>(max_nodes_, nodes.size());
         while (used < min_nodes_ || (room < tasks_ && used < most_nodes))
             room += rooms.emplace_back(capacity(nodes[used++]));
-        if (room < tasks_) return fail(ErrorCode::invalid, "{}", refusal::too_many_cpus);
+        if (room < tasks_) return fail(refusal::too_many_cpus);
         std::vector<std::uint32_t> counts(used, 1);
         std::uint32_t left = tasks_ - static_cast<std::uint32_t>(used);
-        const auto style = distribution(used);
-        if (style.starts_with("cyclic") || style.starts_with("plane") || spec_.overcommit) {
+        const auto style = distribution(used).nodes;
+        if (style == Spread::cyclic || style == Spread::plane || spec_.overcommit) {
             for (std::size_t i = 0; left; i = (i + 1) % used)
                 if (counts[i] < rooms[i]) {
                     ++counts[i];
@@ -227,8 +220,7 @@ private:
             share.cpus = std::min(wanted, share.cores.count() * node.cpus_per_core);
         }
         share.memory_mib = memory_of(node, share.cpus);
-        if (node.share->memory_mib && share.memory_mib > node.share->memory_mib)
-            return fail(ErrorCode::invalid, "Memory required by task is not available");
+        if (node.share->memory_mib && share.memory_mib > node.share->memory_mib) return fail(refusal::no_memory_left);
         SPUR_TRY(share.gres, gres_of(node, tasks, nodes));
         return share;
     }
@@ -246,7 +238,7 @@ private:
         const auto add = [&](const Text& text, std::uint64_t times, std::uint64_t over) -> Result<void> {
             SPUR_TRY(auto list, parse_gres(text));
             for (auto& gres : list) {
-                if (gres.count > UINT32_MAX) return fail(ErrorCode::invalid, "{}", refusal::no_gres_left);
+                if (gres.count > UINT32_MAX) return fail(refusal::no_gres_left);
                 gres.count = (gres.count * times + over - 1) / over;
                 wanted.push_back(gres);
             }
@@ -283,12 +275,13 @@ private:
             pool.count -= wanted.count;
             return share;
         }
-        return fail(ErrorCode::invalid, "{}", refusal::no_gres_left);
+        return fail(refusal::no_gres_left);
     }
 
     const Cluster& cluster_;
     const Job& job_;
     const StepSpec& spec_;
+    Distribution asked_;
     std::uint32_t tasks_{1};
     std::uint32_t cpus_per_task_{1};
     std::uint32_t min_nodes_{1};
@@ -298,12 +291,12 @@ private:
 }  // namespace
 
 std::vector<std::vector<std::uint32_t>> distribute_tasks(const std::vector<std::uint32_t>& counts,
-                                                         std::string_view distribution) {
+                                                         const Distribution& distribution) {
     std::vector<std::vector<std::uint32_t>> ids(counts.size());
     const auto total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
     std::uint32_t chunk = UINT32_MAX;  // block: all of a node's tasks in one go
-    if (distribution.starts_with("cyclic")) chunk = 1;
-    if (const auto plane = plane_size(distribution)) chunk = plane;
+    if (distribution.nodes == Spread::cyclic) chunk = 1;
+    if (distribution.plane_size) chunk = distribution.plane_size;
     std::uint32_t next = 0;
     for (std::size_t node = 0; next < total; node = (node + 1) % counts.size())
         for (std::uint32_t i = 0; i < chunk && ids[node].size() < counts[node]; ++i) ids[node].push_back(next++);
@@ -312,16 +305,16 @@ std::vector<std::vector<std::uint32_t>> distribute_tasks(const std::vector<std::
 
 Result<CreateStep> lay_out_step(const Cluster& cluster, JobId id, const StepSpec& spec, const Actor& actor) {
     const auto* job = cluster.find_job(id);
-    if (!job) return fail(ErrorCode::not_found, "{}", refusal::invalid_job_id);
-    if (!cluster.may_change(actor, *job)) return fail(ErrorCode::denied, "{}", refusal::denied);
-    if (job->is_finished() || job->is_completing()) return fail(ErrorCode::invalid, "{}", refusal::already_done);
-    if (job->state == JobState::pending) return fail(ErrorCode::conflict, "{}", refusal::job_pending);
-    if (job->state == JobState::suspended) return fail(ErrorCode::conflict, "{}", refusal::job_suspended);
+    if (!job) return fail(refusal::invalid_job_id);
+    if (!cluster.may_change(actor, *job)) return fail(refusal::denied);
+    if (job->is_finished() || job->is_completing()) return fail(refusal::already_done.as(ErrorCode::invalid));
+    if (job->state == JobState::pending) return fail(refusal::job_pending);
+    if (job->state == JobState::suspended) return fail(refusal::job_suspended);
     constexpr std::uint32_t most_tasks = 1U << 24;
     const bool is_numbered = spec.number || spec.first_task;
     if (is_numbered &&
         (!job->het_job || spec.first_task > most_tasks || spec.number.value_or(0) >= cluster.policies().max_step_count))
-        return fail(ErrorCode::invalid, "{}", refusal::invalid_job_id);
+        return fail(refusal::invalid_job_id.as(ErrorCode::invalid));
     SPUR_TRY(auto step, (Layout{cluster, *job, spec}.make()));
     step.actor = actor;
     return step;

@@ -4,6 +4,7 @@
 #include "core/base/result.hpp"
 #include "core/machine/cluster.hpp"
 #include "core/machine/command.hpp"
+#include "core/model/distribution.hpp"
 #include "core/model/step.hpp"
 
 namespace spur {
@@ -12,9 +13,8 @@ namespace spur {
 // ("Job step creation temporarily disabled, retrying (Requested nodes are busy)"); anything else: never.
 Result<CreateStep> lay_out_step(const Cluster& cluster, JobId job, const StepSpec& spec, const Actor& actor);
 
-// Task ids per node for a distribution ("block", "cyclic", "plane=4", "arbitrary" is by node_list); counts[i] tasks on
-// node i.
+// Task ids per node, with counts[i] tasks on node i; arbitrary is by the list of nodes.
 std::vector<std::vector<std::uint32_t>> distribute_tasks(const std::vector<std::uint32_t>& counts,
-                                                         std::string_view distribution);
+                                                         const Distribution& distribution);
 
 }  // namespace spur

@@ -8,6 +8,7 @@
 #include "core/model/constraint.hpp"
 #include "core/model/dependency.hpp"
 #include "core/model/gres.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/hostlist.hpp"
 
 namespace spur {
@@ -51,38 +52,35 @@ private:
         return !before_ || (!(spec_.*members == before_->*members) || ...);
     }
 
-    Result<void> refuse(std::string_view sentence, ErrorCode code = ErrorCode::invalid) const {
-        return fail(code, "{}", sentence);
-    }
-
     Result<void> identity() {
-        if (spec_.uid != actor_.uid && !actor_.is_administrator()) return refuse(refusal::denied, ErrorCode::denied);
+        if (spec_.uid != actor_.uid && !actor_.is_administrator()) return fail(refusal::denied);
         if (spec_.uid == 0 && cluster_.policies().disable_root_jobs)
-            return fail(ErrorCode::denied, "{}: {}", refusal::denied, refusal::no_root_jobs);
-        if (spec_.kind == JobKind::batch && spec_.script.empty()) return refuse(refusal::no_script);
-        if (spec_.nice && *spec_.nice < 0 && !actor_.is_operator()) return refuse(refusal::invalid_nice);
+            return fail(refusal::denied.with(
+                ": root runs no jobs here (disable_root_jobs = false under [jobs] in spur.conf lets it)"));
+        if (spec_.kind == JobKind::batch && spec_.script.empty()) return fail(refusal::no_script);
+        if (spec_.nice && *spec_.nice < 0 && !actor_.is_operator()) return fail(refusal::invalid_nice);
         if (spec_.priority && *spec_.priority != 0 && !actor_.is_operator()) spec_.priority.reset();
-        if (spec_.admin_comment.size() && !actor_.is_operator()) return refuse(refusal::denied, ErrorCode::denied);
+        if (spec_.admin_comment.size() && !actor_.is_operator()) return fail(refusal::denied);
         return {};
     }
 
     Result<void> partitions() {
         if (spec_.partitions.empty()) {
             const auto* standard = cluster_.default_partition();
-            if (!standard) return refuse(refusal::no_default_partition);
+            if (!standard) return fail(refusal::no_default_partition);
             spec_.partitions = {standard->name};
         }
         for (auto& name : spec_.partitions) {
             const auto* partition = cluster_.find_partition(name);
-            if (!partition) return refuse(refusal::invalid_partition);
-            if (!partition->may_queue()) return refuse(refusal::partition_down, ErrorCode::conflict);
-            if (partition->root_only && actor_.uid != 0) return refuse(refusal::denied, ErrorCode::denied);
-            if (partition->disable_root_jobs && spec_.uid == 0) return refuse(refusal::denied, ErrorCode::denied);
+            if (!partition) return fail(refusal::invalid_partition);
+            if (!partition->may_queue()) return fail(refusal::partition_down);
+            if (partition->root_only && actor_.uid != 0) return fail(refusal::denied);
+            if (partition->disable_root_jobs && spec_.uid == 0) return fail(refusal::denied);
             // Jobs of root go everywhere, as do those of the controller's own user.
             if (spec_.uid != 0 && changed(&JobSpec::partitions) && !admits(*partition, groups_))
-                return refuse(refusal::group_denied, ErrorCode::denied);
+                return fail(refusal::group_denied);
             if (partition->require_reservation && spec_.reservation.empty())
-                return refuse(refusal::invalid_reservation);
+                return fail(refusal::invalid_reservation.as(ErrorCode::invalid));
             name = partition->name;
         }
         return {};
@@ -94,17 +92,17 @@ private:
             if (const auto* user = cluster_.find_user(spec_.user_name)) spec_.account = user->default_account;
         for (const auto& name : spec_.partitions) {
             const auto* association = cluster_.find_association(spec_.account, spec_.user_name, name);
-            if (!association && enforced) return refuse(refusal::invalid_account);
+            if (!association && enforced) return fail(refusal::invalid_account);
             SPUR_CHECK(quality(association));
         }
         for (const auto& name : spec_.partitions) {
             const auto& partition = *cluster_.find_partition(name);
             if (!partition.allow_accounts.empty() && !is_listed(partition.allow_accounts, spec_.account))
-                return refuse(refusal::invalid_account);
-            if (is_listed(partition.deny_accounts, spec_.account)) return refuse(refusal::invalid_account);
+                return fail(refusal::invalid_account);
+            if (is_listed(partition.deny_accounts, spec_.account)) return fail(refusal::invalid_account);
             if (!partition.allow_qos.empty() && !is_listed(partition.allow_qos, spec_.qos))
-                return refuse(refusal::invalid_qos);
-            if (is_listed(partition.deny_qos, spec_.qos)) return refuse(refusal::invalid_qos);
+                return fail(refusal::invalid_qos);
+            if (is_listed(partition.deny_qos, spec_.qos)) return fail(refusal::invalid_qos);
         }
         return {};
     }
@@ -127,13 +125,13 @@ private:
             else if (cluster_.find_qos("normal"))
                 spec_.qos = "normal";
         } else if (!cluster_.qos().empty() && !cluster_.find_qos(spec_.qos)) {
-            return refuse(refusal::invalid_qos);
+            return fail(refusal::invalid_qos);
         }
         if (enforced && allowed && !spec_.qos.empty() && !is_listed(*allowed, spec_.qos))
-            return refuse(refusal::invalid_qos);
+            return fail(refusal::invalid_qos);
         if (const auto* qos = cluster_.find_qos(spec_.qos))
             if (qos->flags & qos_flag::require_reservation && spec_.reservation.empty())
-                return refuse(refusal::invalid_qos);
+                return fail(refusal::invalid_qos);
         return {};
     }
 
@@ -155,53 +153,53 @@ private:
                 spec_.time_limit_min = std::min(*spec_.time_limit_min, *longest);
         }
         const auto limit = *spec_.time_limit_min;
-        if (limit == 0) return refuse(refusal::invalid_time_limit);
+        if (limit == 0) return fail(refusal::invalid_time_limit);
         const auto shortest = spec_.time_min_min.value_or(limit);
-        if (shortest > limit) return refuse(refusal::invalid_time_min);
+        if (shortest > limit) return fail(refusal::invalid_time_min);
         const auto* qos = cluster_.find_qos(spec_.qos);
         const bool passes = qos && (qos->flags & qos_flag::partition_time_limit);
         if (!passes && enforces([&](const Partition& partition) { return shortest > partition.max_time_min; }))
-            return refuse(refusal::invalid_time_limit);
+            return fail(refusal::invalid_time_limit);
         if (const auto most = cluster_.policies().max_switch_wait_s; spec_.switches)
             spec_.switches_wait_s = std::min(spec_.switches_wait_s.value_or(most), most);
         if (spec_.deadline && changed(&JobSpec::deadline, &JobSpec::begin)) {
             const auto earliest = std::max(now_, spec_.begin.value_or(0));
-            if (*spec_.deadline <= earliest) return refuse(refusal::invalid_time);
+            if (*spec_.deadline <= earliest) return fail(refusal::invalid_time);
         }
         return {};
     }
 
     Result<void> nodes() {
         const auto least = spec_.min_nodes.value_or(1);
-        if (least == 0 || spec_.max_nodes.value_or(least) < least) return refuse(refusal::node_count);
-        if (spec_.tasks && *spec_.tasks == 0) return refuse(refusal::bad_task_count);
-        if (spec_.cpus_per_task && *spec_.cpus_per_task == 0) return refuse(refusal::cpu_count);
+        if (least == 0 || spec_.max_nodes.value_or(least) < least) return fail(refusal::node_count);
+        if (spec_.tasks && *spec_.tasks == 0) return fail(refusal::bad_task_count);
+        if (spec_.cpus_per_task && *spec_.cpus_per_task == 0) return fail(refusal::cpu_count);
         SPUR_CHECK(task_counts());
         if (changed(&JobSpec::node_list)) SPUR_CHECK(known_nodes(spec_.node_list));
         if (changed(&JobSpec::exclude_nodes)) SPUR_CHECK(known_nodes(spec_.exclude_nodes));
         if (!spec_.node_list.empty()) {
             SPUR_TRY(const auto wanted, HostSet::parse(spec_.node_list));
             const auto most = spec_.max_nodes ? spec_.max_nodes : spec_.min_nodes;
-            if (most && *most < wanted.size()) return refuse(refusal::node_count);
+            if (most && *most < wanted.size()) return fail(refusal::node_count);
             if (!spec_.exclude_nodes.empty()) {
                 SPUR_TRY(const auto unwanted, HostSet::parse(spec_.exclude_nodes));
-                if (wanted.intersects(unwanted)) return refuse(refusal::invalid_node);
+                if (wanted.intersects(unwanted)) return fail(refusal::invalid_node);
             }
         }
         if (enforces([&](const Partition& partition) {
                 return least > std::min<std::size_t>(partition.max_nodes, partition.nodes.size()) ||
                        spec_.max_nodes.value_or(least) < partition.min_nodes;
             }))
-            return refuse(refusal::node_count);
+            return fail(refusal::node_count);
         return {};
     }
 
     // MaxTasksPerNode on every node there is.
     Result<void> task_counts() const {
         const auto most = cluster_.policies().max_tasks_per_node;
-        if (spec_.tasks_per_node.value_or(0) > most) return refuse(refusal::bad_task_count);
+        if (spec_.tasks_per_node.value_or(0) > most) return fail(refusal::bad_task_count);
         if (spec_.tasks.value_or(0) > std::uint64_t{most} * std::max<std::size_t>(1, cluster_.nodes().size()))
-            return refuse(refusal::bad_task_count);
+            return fail(refusal::bad_task_count);
         return {};
     }
 
@@ -209,10 +207,10 @@ private:
         if (list.empty()) return {};
         // Longer lists name nodes that do not exist, or the same ones again and again: they are not expanded.
         const auto hosts = HostList::parse(list, std::max<std::size_t>(1024, 4 * cluster_.nodes().size()));
-        if (!hosts) return refuse(refusal::invalid_node);
+        if (!hosts) return fail(refusal::invalid_node);
         for (const auto& name : hosts->names())
             if (const auto* node = cluster_.find_node(name); !node || !node->configured)
-                return refuse(refusal::invalid_node);
+                return fail(refusal::invalid_node);
         return {};
     }
 
@@ -222,12 +220,14 @@ private:
         for (const auto member : {&S::gres_per_node, &S::gres_per_job, &S::gres_per_task, &S::gres_per_socket})
             if (changed(&S::partitions, member)) SPUR_CHECK(gres(spec_.*member));
         if (changed(&S::licenses)) SPUR_CHECK(licenses());
+        if (changed(&S::distribution) && !Distribution::parse(spec_.distribution))
+            return fail(refusal::bad_distribution);
         if (changed(&S::dependency) && !spec_.dependency.empty() && !DependencyList::parse(spec_.dependency))
-            return refuse(refusal::dependency_problem);
+            return fail(refusal::dependency_problem);
         if (changed(&S::array) && !spec_.array.empty() &&
             !ArraySpec::parse(spec_.array, cluster_.policies().max_array_size))
-            return refuse(refusal::invalid_array);
-        if (!spec_.array.empty() && spec_.kind != JobKind::batch) return refuse(refusal::invalid_array);
+            return fail(refusal::invalid_array);
+        if (!spec_.array.empty() && spec_.kind != JobKind::batch) return fail(refusal::invalid_array);
         if (!spec_.reservation.empty() && changed(&S::reservation, &S::account)) return reservation();
         return {};
     }
@@ -237,7 +237,7 @@ private:
         for (const auto& license : wanted) {
             const auto pool = cluster_.licenses().find(license.name);
             if (pool == cluster_.licenses().end() || license.count > pool->second.total)
-                return refuse(refusal::invalid_license);
+                return fail(refusal::invalid_license);
         }
         return {};
     }
@@ -246,33 +246,32 @@ private:
         for (const auto* text : {&spec_.features, &spec_.prefer}) {
             if (text->empty()) continue;
             const auto constraint = Constraint::parse(*text);
-            if (!constraint) return refuse(refusal::invalid_feature);
+            if (!constraint) return fail(refusal::invalid_feature);
             for (const auto& feature : constraint->features())
                 if (!some_class([&](const NodeClass& nodes) { return is_listed(nodes.features, feature); }))
-                    return refuse(refusal::invalid_feature);
+                    return fail(refusal::invalid_feature);
         }
         return {};
     }
 
     Result<void> gres(const Text& text) const {
         const auto list = parse_gres(text);
-        if (!list) return refuse(refusal::invalid_gres);
+        if (!list) return fail(refusal::invalid_gres);
         for (const auto& wanted : *list) {
             const auto has = [&](const NodeClass& nodes) {
                 return std::ranges::any_of(nodes.gres, [&](const GresPool& pool) { return pool.name == wanted.name; });
             };
-            if (!some_class(has)) return refuse(refusal::invalid_gres);
+            if (!some_class(has)) return fail(refusal::invalid_gres);
         }
         return {};
     }
 
     Result<void> reservation() const {
         const auto* found = cluster_.find_reservation(spec_.reservation);
-        if (!found) return refuse(refusal::invalid_reservation);
+        if (!found) return fail(refusal::invalid_reservation.as(ErrorCode::invalid));
         Job probe;
-        probe.spec = std::make_shared<JobSpec>(spec_);
-        if (!cluster_.may_use(*found, probe) && !actor_.is_operator())
-            return refuse(refusal::reservation_denied, ErrorCode::denied);
+        set_spec(probe, std::make_shared<JobSpec>(spec_));
+        if (!cluster_.may_use(*found, probe) && !actor_.is_operator()) return fail(refusal::reservation_denied);
         return {};
     }
 
@@ -299,34 +298,29 @@ private:
         return false;
     }
 
-    Result<void> never(std::string_view detail) const {
-        return fail(ErrorCode::invalid, "{}\n{}", detail, refusal::node_config);
-    }
-
     // What each node must have must be had by one of them; how many such nodes there are is the scheduler's question.
     Result<void> fits_some_node() const {
         const auto cpus =
             std::max<std::uint64_t>(spec_.min_cpus_per_node.value_or(1),
                                     std::uint64_t{spec_.tasks_per_node.value_or(1)} * spec_.cpus_per_task.value_or(1));
         if (!some_class([&](const NodeClass& nodes) { return nodes.cpus >= cpus; }))
-            return never(refusal::cpus_per_node_never);
+            return fail(refusal::node_config.below("CPU count per node can not be satisfied"));
         const auto memory = spec_.mem_per_node_mib.value_or(spec_.mem_per_cpu_mib.value_or(0));
         if (!some_class([&](const NodeClass& nodes) { return nodes.memory_mib >= memory; }))
-            return never(refusal::memory_never);
+            return fail(refusal::node_config.below("Memory specification can not be satisfied"));
         if (!some_class([&](const NodeClass& nodes) { return nodes.tmp_mib >= spec_.min_tmp_mib.value_or(0); }))
-            return never(refusal::tmp_never);
+            return fail(refusal::node_config.below("Temporary disk specification can not be satisfied"));
         const auto has_shape = [&](const NodeClass& nodes) {
             return nodes.topology.sockets >= spec_.sockets_per_node.value_or(0) &&
                    nodes.topology.cores_per_socket >= spec_.cores_per_socket.value_or(0) &&
                    nodes.topology.threads_per_core >= spec_.threads_per_core.value_or(0);
         };
-        if (!some_class(has_shape)) return never(refusal::topology_never);
-        for (const auto* text : {&spec_.gres_per_node, &spec_.gres_per_task}) {
-            if (text->empty()) continue;
-            const auto wanted = *parse_gres(*text);
-            if (!some_class([&](const NodeClass& nodes) { return has_gres(nodes, wanted); }))
-                return refuse(refusal::node_config);
-        }
+        if (!some_class(has_shape))
+            return fail(refusal::node_config.below("Socket, core and/or thread specification can not be satisfied"));
+        const auto request = Request::of(spec_);
+        for (const auto* wanted : {&request.gres_per_node, &request.gres_per_task})
+            if (!wanted->empty() && !some_class([&](const NodeClass& nodes) { return has_gres(nodes, *wanted); }))
+                return fail(refusal::node_config);
         return {};
     }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 
 namespace spur {
@@ -59,7 +60,7 @@ std::string throttle(std::uint32_t max_running) { return max_running ? fmt::form
 
 Result<ArraySpec> parse_array(std::string_view text, std::uint32_t max_size, std::size_t most_mixed) {
     const auto refuse = [&](const std::string& why) {
-        return fail(ErrorCode::invalid, "Invalid job array specification {}: {}", quoted(text), why);
+        return fail(refusal::invalid_array.with(" {}: {}", quoted(text), why));
     };
     auto list = trim(text);
     ArraySpec spec;
@@ -103,13 +104,6 @@ std::string ArraySpec::elided(std::size_t room) const {
 
 namespace {
 
-struct NamedStep {
-    std::string_view name;
-    std::uint32_t id;
-};
-constexpr std::array named_steps{NamedStep{"batch", step_batch}, NamedStep{"extern", step_extern},
-                                 NamedStep{"interactive", step_interactive}};
-
 std::optional<std::uint32_t> find_id(std::string_view text) {
     constexpr std::uint32_t first_special = 0xfffffff0;
     const auto value = find_unsigned(text);
@@ -119,13 +113,13 @@ std::optional<std::uint32_t> find_id(std::string_view text) {
 }  // namespace
 
 std::string print_step_id(std::uint32_t step) {
-    for (const auto& [name, id] : named_steps)
+    for (const auto& [id, name] : named_steps)
         if (id == step) return std::string{name};
     return fmt::format("{}", step);
 }
 
 std::optional<std::uint32_t> find_step_id(std::string_view text) {
-    for (const auto& [name, id] : named_steps)
+    for (const auto& [id, name] : named_steps)
         if (name == text) return id;
     return find_id(text);
 }

@@ -10,6 +10,8 @@
 
 #include "core/base/result.hpp"
 
+#include "core/base/ids.hpp"
+
 namespace spur {
 
 inline constexpr std::uint32_t default_max_array_size = 1'001;      // task ids are below this
@@ -78,10 +80,6 @@ struct ArraySpec {
 };
 
 // ---- the ids users type --------------------------------------------------------------------------------------------
-
-inline constexpr std::uint32_t step_extern = 0xfffffffc;  // Slurm's numbers for steps with names
-inline constexpr std::uint32_t step_batch = 0xfffffffb;
-inline constexpr std::uint32_t step_interactive = 0xfffffffa;
 
 std::string print_step_id(std::uint32_t step);                     // "0", "batch", "extern", "interactive"
 std::optional<std::uint32_t> find_step_id(std::string_view text);  // the reverse

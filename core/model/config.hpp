@@ -37,7 +37,7 @@ inline constexpr std::uint32_t users = 1U << 7;
 
 enum class EnforcePartLimits : std::uint8_t { no, any, all };
 
-// PreemptType: who may push out whom. Either rule, none, or only one of the two.
+// PreemptType: who may preempt whom. Either rule, none, or only one of the two.
 enum class PreemptType : std::uint8_t { any, none, partition_prio, qos };
 
 // Rules the state machine itself follows. Defaults are Slurm's.

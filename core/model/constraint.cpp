@@ -1,3 +1,4 @@
+// Parsing a constraint into a tree and answering those three questions from it.
 #include "core/model/constraint.hpp"
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 
 namespace spur {
@@ -35,8 +37,8 @@ public:
 private:
     template <class... Args>
     std::unexpected<Error> refuse(fmt::format_string<Args...> why, Args&&... args) const {
-        return fail(ErrorCode::invalid, "Invalid feature specification {}: {}", quoted(text_),
-                    fmt::format(why, std::forward<Args>(args)...));
+        return fail(
+            refusal::invalid_feature.with(" {}: {}", quoted(text_), fmt::format(why, std::forward<Args>(args)...)));
     }
 
     // x|y|z

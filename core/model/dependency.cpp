@@ -1,3 +1,4 @@
+// Parsing and printing dependency lists.
 #include "core/model/dependency.hpp"
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <utility>
 
 #include "core/model/array_spec.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 
 namespace spur {
@@ -31,7 +33,7 @@ std::optional<DependencyType> find_type(std::string_view name) {
 
 template <class... Args>
 std::unexpected<Error> problem(fmt::format_string<Args...> why, Args&&... args) {
-    return fail(ErrorCode::invalid, "Job dependency problem: {}", fmt::format(why, std::forward<Args>(args)...));
+    return fail(refusal::dependency_problem.with(": {}", fmt::format(why, std::forward<Args>(args)...)));
 }
 
 void add(std::vector<Dependency>& entries, const Dependency& entry) {

@@ -1,3 +1,4 @@
+// Parsing, merging and printing gres lists and TRES lists.
 #include "core/model/gres.hpp"
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 #include "core/text/quantity.hpp"
 
@@ -23,10 +25,7 @@ std::string_view without_prefix(std::string_view text) {
 }
 
 std::unexpected<Error> bad_gres(std::string_view text) {
-    return fail(
-        ErrorCode::invalid,
-        "Invalid generic resource (gres) specification {}: write name, name:count, name:type or name:type:count",
-        quoted(text));
+    return fail(refusal::invalid_gres.with(" {}: write name, name:count, name:type or name:type:count", quoted(text)));
 }
 
 Result<Gres> parse_item(std::string_view text) {
@@ -52,8 +51,7 @@ Result<Gres> parse_item(std::string_view text) {
 Result<void> merge(GresList& list, Gres gres) {
     for (auto& known : list) {
         if (known.name != gres.name) continue;
-        if (known.type.empty() != gres.type.empty())
-            return fail(ErrorCode::invalid, "Invalid GRES specification (with and without type identification)");
+        if (known.type.empty() != gres.type.empty()) return fail(refusal::gres_type_mixed);
         if (known.type != gres.type) continue;
         if (gres.count > std::numeric_limits<std::uint64_t>::max() - known.count) return bad_gres(gres.name);
         known.count += gres.count;
@@ -129,17 +127,11 @@ Result<TresList> TresList::parse(std::string_view text) {
         const bool is_known = std::ranges::find(fixed_tres, name) != fixed_tres.end() ||
                               (slash != std::string_view::npos && slash > 0 && slash + 1 < name.size());
         if (!is_known)
-            return fail(
-                ErrorCode::invalid,
-                "Invalid Trackable RESource (TRES) specification {}: write cpu=4,mem=16G,node=2,gres/gpu:a100=2",
-                quoted(part));
+            return fail(refusal::invalid_tres.with(" {}: write cpu=4,mem=16G,node=2,gres/gpu:a100=2", quoted(part)));
         const auto mib = is_memory(name) ? parse_mib(value) : Result<std::uint64_t>{0};
         const auto count = is_memory(name) ? (mib ? std::optional{*mib} : std::nullopt) : find_scaled(value);
-        if (!count)
-            return fail(ErrorCode::invalid, "Invalid Trackable RESource (TRES) specification {}: {} is not a number",
-                        quoted(part), quoted(value));
-        if (list.find(name))
-            return fail(ErrorCode::invalid, "Invalid Trackable RESource (TRES) specification: {} is there twice", name);
+        if (!count) return fail(refusal::invalid_tres.with(" {}: {} is not a number", quoted(part), quoted(value)));
+        if (list.find(name)) return fail(refusal::invalid_tres.with(": {} is there twice", name));
         list.set(name, *count);
     }
     return list;

@@ -18,6 +18,8 @@
 
 namespace spur {
 
+struct Request;  // core/model/request.hpp
+
 // Slurm's numbers.
 enum class JobState : std::uint8_t {
     pending,
@@ -89,6 +91,7 @@ struct Job {
     std::uint64_t version{};  // of the cluster when this record last changed
 
     std::shared_ptr<const JobSpec> spec;
+    std::shared_ptr<const Request> request;        // the same, read; both by set_spec()
     std::shared_ptr<const Allocation> allocation;  // kept after the end, for the record
     std::vector<std::uint32_t> open_shares;        // those of allocation->shares whose nodes still hold it
 
@@ -113,7 +116,7 @@ struct Job {
 
     DependencyList dependencies;  // with the state of each; empty once nothing stands in the way
     AssociationId association;
-    Uid cancelled_by{unlimited};
+    Uid cancelled_by{nobody};
     NodeId failed_node{unlimited};
     Text reason_text;      // the sentence behind the reason
     Text scheduled_nodes;  // expected, a hostlist

@@ -1,4 +1,4 @@
-// A node: what it has, how it is, and what of it is in use. States and flags are Slurm's, bit for bit.
+// A node: what it has, how it is, and how much of it is in use. States and flags are Slurm's, bit for bit.
 #pragma once
 
 #include <algorithm>
@@ -121,8 +121,8 @@ struct Node {
     NodeUse use;
     std::uint32_t job_count{};  // jobs that run on it or are still being cleared away; suspended ones are no company
     std::uint32_t completing_jobs{};
-    Uid exclusive_uid{unlimited};  // whose it is while a --exclusive=user job is here
-    bool exclusive{false};         // one job has all of it
+    Uid exclusive_uid{nobody};  // whose it is while a --exclusive=user job is here
+    bool exclusive{false};      // one job has all of it
     std::uint64_t version{};
 
     // Cores and memory that jobs may have.

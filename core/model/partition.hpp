@@ -1,6 +1,7 @@
 // A partition: a named set of nodes with rules about who may use them and how long.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -23,6 +24,11 @@ std::optional<PartitionState> find_partition_state(std::string_view text);
 
 enum class OverSubscribe : std::uint8_t { no, yes, force, exclusive };
 enum class PreemptMode : std::uint8_t { unset, off, cancel, requeue, suspend, gang };
+// By their numbers. The first, which only a QOS can have, leaves it to the partition and the cluster.
+inline constexpr std::array<std::string_view, 6> preempt_modes{"CLUSTER", "OFF",     "CANCEL",
+                                                               "REQUEUE", "SUSPEND", "GANG"};
+std::string_view to_string(PreemptMode mode);
+std::optional<PreemptMode> find_preempt_mode(std::string_view text);
 
 struct BillingWeight {
     Text tres;  // "CPU", "Mem" (per GiB), "GRES/gpu"

@@ -1,4 +1,4 @@
-// What a node has, what of it is taken, and what a job takes: cores, memory, devices, licences.
+// What a node has, how much of it is taken, and what a job takes: cores, memory, devices, licences.
 // Cores are numbered socket by socket, `socket * cores_per_socket + core`; a core is given whole, with its threads.
 #pragma once
 
@@ -80,7 +80,7 @@ struct Sharing {
     bool operator==(const Sharing&) const = default;
 };
 
-// The books of one node. Invariants: a core is either in `own_cores` or counted in `core_jobs`, never both;
+// What is in use on one node. Invariants: a core is either in `own_cores` or counted in `core_jobs`, never both;
 // memory and gres in use never exceed what the node has.
 struct NodeUse {
     Bitset own_cores;                      // given to one job alone

@@ -1,3 +1,4 @@
+// Building the tree from configured switches; loops and unknown names are errors.
 #include "core/model/switches.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Splitting #SBATCH lines into words as a shell would.
 #include "core/slurm/script.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The table of signal names, and parsing --signal.
 #include "core/slurm/signal.hpp"
 
 #include <algorithm>

@@ -17,8 +17,7 @@ void write_body(Writer& out, const Bitset& set) {
     }
 }
 
-bool read_body(std::string_view body, Bitset& set) {
-    Reader in{body};
+bool read_body(Reader in, Bitset& set) {
     set.clear();
     std::uint64_t end = 0;
     while (!in.empty()) {
@@ -41,8 +40,7 @@ void write_body(Writer& out, const TaskSet& tasks) {
     }
 }
 
-bool read_body(std::string_view body, TaskSet& tasks) {
-    Reader in{body};
+bool read_body(Reader in, TaskSet& tasks) {
     std::vector<TaskSet::Run> runs;
     while (!in.empty()) {
         std::uint64_t first = 0;
@@ -67,8 +65,7 @@ void write_body(Writer& out, const TresList& list) {
     }
 }
 
-bool read_body(std::string_view body, TresList& list) {
-    Reader in{body};
+bool read_body(Reader in, TresList& list) {
     list = {};
     while (!in.empty()) {
         std::string_view name;

@@ -38,7 +38,7 @@ using ReadBody = bool (*)(std::string_view, Command&);
 
 template <std::size_t Index>
 bool read_command(std::string_view body, Command& command) {
-    return archive::read_body(body, command.emplace<Index>());
+    return archive::read_body(archive::Reader{body}, command.emplace<Index>());
 }
 
 template <std::size_t... Index>

@@ -121,64 +121,12 @@ struct Fields<PreemptJob> {
                                             field<3>(&PreemptJob::mode), field<4>(&PreemptJob::preemptor)};
 };
 
+#define SPUR_FIELD(number, member, ...) field<number, since(number, 55)>(&JobChanges::member),
 template <>
 struct Fields<JobChanges> {
-    static constexpr auto list = std::tuple{field<1>(&JobChanges::name),
-                                            field<2>(&JobChanges::account),
-                                            field<3>(&JobChanges::qos),
-                                            field<4>(&JobChanges::reservation),
-                                            field<5>(&JobChanges::features),
-                                            field<6>(&JobChanges::node_list),
-                                            field<7>(&JobChanges::exclude_nodes),
-                                            field<8>(&JobChanges::licenses),
-                                            field<9>(&JobChanges::comment),
-                                            field<10>(&JobChanges::admin_comment),
-                                            field<11>(&JobChanges::dependency),
-                                            field<12>(&JobChanges::gres_per_node),
-                                            field<13>(&JobChanges::std_out),
-                                            field<14>(&JobChanges::std_err),
-                                            field<15>(&JobChanges::std_in),
-                                            field<16>(&JobChanges::work_dir),
-                                            field<17>(&JobChanges::wckey),
-                                            field<18>(&JobChanges::mail_user),
-                                            field<19>(&JobChanges::extra),
-                                            field<20>(&JobChanges::system_comment),
-                                            field<21>(&JobChanges::burst_buffer),
-                                            field<22>(&JobChanges::prefer),
-                                            field<23>(&JobChanges::partitions),
-                                            field<24>(&JobChanges::time_limit_min),
-                                            field<25>(&JobChanges::time_min_min),
-                                            field<26>(&JobChanges::min_nodes),
-                                            field<27>(&JobChanges::max_nodes),
-                                            field<28>(&JobChanges::tasks),
-                                            field<29>(&JobChanges::cpus_per_task),
-                                            field<30>(&JobChanges::tasks_per_node),
-                                            field<31>(&JobChanges::min_cpus_per_node),
-                                            field<32>(&JobChanges::priority),
-                                            field<33>(&JobChanges::array_limit),
-                                            field<34>(&JobChanges::mail_type),
-                                            field<35>(&JobChanges::switches),
-                                            field<36>(&JobChanges::core_spec),
-                                            field<37>(&JobChanges::mem_per_node_mib),
-                                            field<38>(&JobChanges::mem_per_cpu_mib),
-                                            field<39>(&JobChanges::min_tmp_mib),
-                                            field<40>(&JobChanges::nice),
-                                            field<41>(&JobChanges::begin),
-                                            field<42>(&JobChanges::deadline),
-                                            field<43>(&JobChanges::end_time),
-                                            field<44>(&JobChanges::requeue),
-                                            field<45>(&JobChanges::contiguous),
-                                            field<46>(&JobChanges::oversubscribe),
-                                            field<47>(&JobChanges::reset_accrue_time),
-                                            field<48>(&JobChanges::kill_on_invalid_dependency),
-                                            field<49>(&JobChanges::exclusive),
-                                            field<50>(&JobChanges::keep_nodes),
-                                            field<51>(&JobChanges::switches_wait_s),
-                                            field<52>(&JobChanges::sockets_per_node),
-                                            field<53>(&JobChanges::cores_per_socket),
-                                            field<54>(&JobChanges::threads_per_core),
-                                            field<55>(&JobChanges::delay_boot_s)};
+    static constexpr auto list = without_last(std::tuple{SPUR_JOB_CHANGES(SPUR_FIELD, SPUR_FIELD) 0});
 };
+#undef SPUR_FIELD
 
 template <>
 struct Fields<UpdateJob> {

@@ -249,7 +249,7 @@ struct ClusterSnapshot {
                 return fail(ErrorCode::corrupt, "the snapshot ends in the middle of record {}", records + 1);
             if (kind == kind_end) {
                 End end;
-                if (!archive::read_body(body, end) || end.records != records || !in.empty())
+                if (!archive::read_body(archive::Reader{body}, end) || end.records != records || !in.empty())
                     return fail(ErrorCode::corrupt, "the snapshot says it has {} records and has {}", end.records,
                                 records);
                 return {};
@@ -268,7 +268,7 @@ private:
     template <class T, class Map>
     bool take_named(std::string_view body, Map& map) {
         T record{};
-        if (!archive::read_body(body, record)) return false;
+        if (!archive::read_body(archive::Reader{body}, record)) return false;
         const auto name = record.name;
         map.insert_or_assign(name, std::move(record));
         return true;
@@ -288,7 +288,7 @@ private:
             case kind_meta:
                 return take_meta(body);
             case kind_config:
-                if (!archive::read_body(body, *c.config_)) return false;
+                if (!archive::read_body(archive::Reader{body}, *c.config_)) return false;
                 c.policies_ = c.config_->policies;
                 c.cluster_name_ = c.config_->cluster_name;
                 return true;
@@ -300,7 +300,7 @@ private:
                 return take_named<Reservation>(body, c.reservations_);
             case kind_license: {
                 StoredLicense license;
-                if (!archive::read_body(body, license)) return false;
+                if (!archive::read_body(archive::Reader{body}, license)) return false;
                 c.licenses_[license.name] = {license.total, license.used};
                 return true;
             }
@@ -312,7 +312,7 @@ private:
                 return take_named<Qos>(body, c.qos_);
             case kind_association: {
                 Association record;
-                if (!archive::read_body(body, record)) return false;
+                if (!archive::read_body(archive::Reader{body}, record)) return false;
                 c.associations_[record.id] = std::move(record);
                 return true;
             }
@@ -325,26 +325,26 @@ private:
                 return take_job(body);
             case kind_array: {
                 Array record;
-                if (!archive::read_body(body, record)) return false;
+                if (!archive::read_body(archive::Reader{body}, record)) return false;
                 c.arrays_[record.id] = record;
                 return true;
             }
             case kind_step: {
                 Step record;
-                if (!archive::read_body(body, record)) return false;
+                if (!archive::read_body(archive::Reader{body}, record)) return false;
                 c.steps_[record.key] = std::move(record);
                 return true;
             }
             case kind_request: {
                 StoredRequest record;
-                if (!archive::read_body(body, record)) return false;
+                if (!archive::read_body(archive::Reader{body}, record)) return false;
                 c.requests_[record.id] = {record.job, record.time};
                 return true;
             }
             case kind_outbox:
                 return take_entry(body);
             case kind_history:
-                return archive::read_body(body, c.history_);
+                return archive::read_body(archive::Reader{body}, c.history_);
             default:
                 return false;  // of a newer release: what it holds would be lost here
         }
@@ -352,7 +352,7 @@ private:
 
     bool take_meta(std::string_view body) {
         Meta meta;
-        if (!archive::read_body(body, meta)) return false;
+        if (!archive::read_body(archive::Reader{body}, meta)) return false;
         c.version_ = meta.version;
         c.now_ = meta.now;
         c.next_job_id_ = meta.next_job_id;
@@ -368,30 +368,32 @@ private:
 
     bool take_node(std::string_view body) {
         Node node;
-        if (!archive::read_body(body, node) || node.id.value != c.nodes_.size()) return false;
+        if (!archive::read_body(archive::Reader{body}, node) || node.id.value != c.nodes_.size()) return false;
         c.nodes_.push_back(std::move(node));
         return true;
     }
 
     bool take_spec(std::string_view body) {
         StoredSpec stored;
-        if (!archive::read_body(body, stored)) return false;
+        if (!archive::read_body(archive::Reader{body}, stored)) return false;
         if (stored.script > blobs_.size() || stored.environment > blobs_.size()) return false;
         if (stored.script) stored.spec.script = blobs_[stored.script - 1];
         if (stored.environment) stored.spec.environment = blobs_[stored.environment - 1];
-        specs_.push_back(std::make_shared<JobSpec>(std::move(stored.spec)));
+        auto spec = std::make_shared<const JobSpec>(std::move(stored.spec));
+        auto request = std::make_shared<const Request>(Request::of(*spec));
+        if (!asked_.empty() && *asked_.back().request == *request) request = asked_.back().request;
+        asked_.push_back({std::move(spec), std::move(request)});
         return true;
     }
 
     bool take_job(std::string_view body) {
         archive::Reader in{body};
         std::uint64_t spec = 0;
-        if (!in.varint(spec) || spec == 0 || spec > specs_.size()) return false;
-        std::string_view rest;
-        in.bytes(rest, in.left());
+        if (!in.varint(spec) || spec == 0 || spec > asked_.size()) return false;
         Job job;
-        if (!archive::read_body(rest, job) || !is_sound(job)) return false;
-        job.spec = specs_[spec - 1];
+        if (!archive::read_body(in, job) || !is_sound(job)) return false;
+        job.spec = asked_[spec - 1].spec;
+        job.request = asked_[spec - 1].request;
         c.blobs_.add(job.spec->script, job.spec->uid);
         c.blobs_.add(job.spec->environment, job.spec->uid);
         c.jobs_.insert_or_assign(c.jobs_.end(), job.id, std::move(job));
@@ -400,8 +402,10 @@ private:
 
     bool take_entry(std::string_view body) {
         StoredEntry stored;
-        if (!archive::read_body(body, stored) || stored.spec == 0 || stored.spec > specs_.size()) return false;
-        stored.job.spec = specs_[stored.spec - 1];
+        if (!archive::read_body(archive::Reader{body}, stored) || stored.spec == 0 || stored.spec > asked_.size())
+            return false;
+        stored.job.spec = asked_[stored.spec - 1].spec;
+        stored.job.request = asked_[stored.spec - 1].request;
         c.outbox_.push_back({stored.sequence, stored.kind, stored.at, std::make_shared<Job>(std::move(stored.job)),
                              std::move(stored.step)});
         return true;
@@ -420,7 +424,11 @@ private:
 
     Cluster& c;
     std::vector<Text> blobs_;
-    std::vector<std::shared_ptr<const JobSpec>> specs_;
+    struct Asked {
+        std::shared_ptr<const JobSpec> spec;
+        std::shared_ptr<const Request> request;
+    };
+    std::vector<Asked> asked_;
 };
 
 Result<void> Cluster::save(const ByteSink& sink) const { return ClusterSnapshot::save(*this, sink); }

@@ -1,3 +1,4 @@
+// Parsing, comparing, compressing and indexing host ranges.
 #include "core/text/hostlist.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Trimming, splitting, comparing and reading numbers.
 #include "core/text/lexical.hpp"
 
 #include <fmt/format.h>

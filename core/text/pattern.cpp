@@ -1,3 +1,4 @@
+// Finding %-symbols in a file name and filling them in.
 #include "core/text/pattern.hpp"
 
 #include <fmt/format.h>

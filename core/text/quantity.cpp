@@ -1,3 +1,4 @@
+// Parsing and printing numbers with units.
 #include "core/text/quantity.hpp"
 
 #include <limits>

@@ -1,3 +1,4 @@
+// Escaping and shortening foreign text.
 #include "core/text/quote.hpp"
 
 #include <fmt/format.h>

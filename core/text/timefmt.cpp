@@ -1,3 +1,4 @@
+// Parsing and printing durations, limits and moments.
 #include "core/text/timefmt.hpp"
 
 #include <array>
@@ -67,7 +68,7 @@ Result<std::int64_t> parse_duration_s(std::string_view text) {
 
 Result<std::uint32_t> parse_limit_min(std::string_view text) {
     SPUR_TRY(const auto seconds, parse_duration_s(text));
-    if (seconds == unlimited_s || seconds == 0) return unlimited_min;
+    if (seconds == unlimited_s || seconds == 0) return unlimited;
     const auto minutes = (seconds + minute_s - 1) / minute_s;
     if (minutes >= unset_min)
         return fail(ErrorCode::invalid, "{} is longer than any time limit can be; write UNLIMITED", quoted(text));
@@ -92,13 +93,13 @@ std::string print_long_duration(std::int64_t seconds) {
 }
 
 std::string print_limit(std::uint32_t minutes) {
-    if (minutes == unlimited_min) return "UNLIMITED";
+    if (minutes == unlimited) return "UNLIMITED";
     if (minutes == unset_min) return "NOT_SET";
     return print_duration(minutes * minute_s);
 }
 
 std::string print_long_limit(std::uint32_t minutes) {
-    if (minutes == unlimited_min) return "UNLIMITED";
+    if (minutes == unlimited) return "UNLIMITED";
     if (minutes == unset_min) return "NOT_SET";
     return print_long_duration(minutes * minute_s);
 }

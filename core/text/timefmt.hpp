@@ -11,8 +11,7 @@
 
 namespace spur {
 
-inline constexpr std::uint32_t unlimited_min = 0xffffffff;  // Slurm's INFINITE
-inline constexpr std::uint32_t unset_min = 0xfffffffe;      // Slurm's NO_VAL: no limit was given
+inline constexpr std::uint32_t unset_min = 0xfffffffe;  // Slurm's NO_VAL: no limit was given
 inline constexpr std::int64_t unlimited_s = -1;
 
 // ---- durations -----------------------------------------------------------------------------------------------------
@@ -22,7 +21,7 @@ inline constexpr std::int64_t unlimited_s = -1;
 Result<std::int64_t> parse_duration_s(std::string_view text);
 
 // The same in whole minutes, seconds rounded up as for --time. No time at all and the unlimited forms give
-// unlimited_min.
+// `unlimited`.
 Result<std::uint32_t> parse_limit_min(std::string_view text);
 
 std::string print_duration(std::int64_t seconds);       // squeue's %M: "5:00", "1-02:03:04"; negative: "INVALID"

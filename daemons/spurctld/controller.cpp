@@ -1,3 +1,4 @@
+// Opening, wiring and stopping the controller's parts, and reconfiguring them.
 #include "daemons/spurctld/controller.hpp"
 
 #include <unistd.h>
@@ -14,11 +15,10 @@
 #include "daemons/common/log/batch.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/common/log/throttle.hpp"
+#include "daemons/spurctld/engine/cluster_name.hpp"
 #include "daemons/spurctld/engine/plugin_log.hpp"
-#include "daemons/spurctld/engine/state_dir.hpp"
 #include "daemons/spurctld/settings/config_items.hpp"
 #include "daemons/spurctld/settings/config_warnings.hpp"
-#include "daemons/spurctld/version.hpp"
 #include "spur/v1/peer.pb.h"
 
 namespace spur::ctld {
@@ -125,6 +125,7 @@ public:
         log::info("{}", now.is_leader ? "this controller leads"
                                       : "this controller follows " +
                                             (now.leader.empty() ? std::string{"nobody yet"} : now.leader));
+        controller_.server_->set_serving(controller_.engine_->is_current());
         if (now.is_leader) controller_.clock_.not_before(cluster.now());
         controller_.take_name(cluster);
     }
@@ -136,18 +137,12 @@ private:
 host::HostOptions Controller::host_options(const Config& config) {
     host::HostOptions options;
     options.program = "spurctld";
-    options.version = std::string{version};
     options.facts = {{"cluster_name", config.cluster.cluster_name.str()},
                      {"state_dir", config.controller.state_dir},
                      {"listen_addr", config.controller.listen_addr},
                      {"controller.hosts", joined(config.controller.hosts)}};
-    options.crash_journal = crash_journal(config);
+    options.crash_journal = host::crash_journal_in(config.controller.state_dir);
     return options;
-}
-
-std::filesystem::path Controller::crash_journal(const Config& config) {
-    if (config.controller.state_dir.empty()) return {};
-    return std::filesystem::path{config.controller.state_dir} / "crashes.log";
 }
 
 Controller::Controller(Config config, LoadConfig reload, std::function<void()> request_stop, bool may_rename)
@@ -177,7 +172,12 @@ Result<std::vector<std::string>> Controller::check(const Config& config) {
     SPUR_TRY(const auto auth, plugins.open<host::AuthAxis>(trial));
     SPUR_TRY(const auto listen, wire::Endpoint::parse(trial.controller.listen_addr));
     SPUR_CHECK(auth::check_transport(auth, listen, !trial.tls.certificate.empty()));
-    return warnings_about(config);
+    auto warnings = warnings_about(config);
+    const auto ask = Peers::by_wire(peer_options(trial, auth));
+    for (const auto& host : config.controller.hosts)  // those that run can be asked
+        if (const auto facts = ask(host); !facts && facts.error().code == ErrorCode::denied)
+            warnings.push_back(Peers::distrust(host, facts.error()));
+    return warnings;
 }
 
 // Plugins of other daemons need not be installed here, but may be mistyped all the same.
@@ -252,7 +252,7 @@ Result<void> Controller::serve() {
         ConfigKeeper::Hooks{.may_apply = [this](const Cluster& cluster) { return take_name(cluster); },
                             .reload = [this] { reload_after_change(); },
                             .log = warn});
-    peers_ = std::make_unique<Peers>(*engine_, peer_question(), wall_clock, warn);
+    peers_ = std::make_unique<Peers>(*engine_, Peers::by_wire(peer_options(config_, auth_)), wall_clock, warn);
     background_ = std::make_unique<BackgroundWorker>();
     engine_->observe(*leadership_log_);
     engine_->observe(*step_keys_);  // before the agents: what it proposes comes before any of them registers
@@ -280,6 +280,7 @@ Result<void> Controller::serve() {
     options.tls = tls_options(config_.tls);
     server_ = std::make_unique<wire::RpcServer>(std::move(options));
     service_->register_all(*server_);
+    server_->set_serving(false);  // until the engine has read the log
 
     SPUR_CHECK(engine_->start());
     SPUR_CHECK(server_->start());
@@ -320,30 +321,13 @@ void Controller::stop() {
 }
 
 // For a channel to another controller.
-wire::ChannelOptions Controller::peer_options() const {
+wire::ChannelOptions Controller::peer_options(const Config& config, const host::Bound<host::AuthAxis>& auth) {
     wire::ChannelOptions options;
-    options.tls = tls_options(config_.tls);
-    options.credentials = std::make_shared<auth::PluginCredentials>(auth_);
-    options.cluster = config_.cluster.cluster_name.str();
+    options.tls = tls_options(config.tls);
+    options.credentials = std::make_shared<auth::PluginCredentials>(auth);
+    options.cluster = config.cluster.cluster_name.str();
     options.server = wire::controller_name;
     return options;
-}
-
-// [the peers' thread] So rarely that a channel for each question will do.
-Peers::Ask Controller::peer_question() {
-    return [options = peer_options()](const std::string& address) -> Result<PeerFacts> {
-        auto there = options;
-        there.endpoints.resize(1);
-        SPUR_TRY(there.endpoints.front(), wire::Endpoint::parse(address));
-        wire::Channel channel{std::move(there)};
-        const auto reply = wire::call<v1::AboutReply>(channel, "/spur.v1.Peer/About", v1::AboutRequest{},
-                                                      {.timeout = ReadGate::ask_limit,
-                                                       .unreachable_timeout = ReadGate::ask_limit,
-                                                       .idempotent = true,
-                                                       .metadata = {}});
-        if (!reply) return fail(ErrorCode::unavailable, "{}", reply.error().text);
-        return PeerFacts{reply->state_version(), reply->now()};
-    };
 }
 
 // [gate's thread]
@@ -352,7 +336,7 @@ ReadGate::AskLeader Controller::leader_question() {
         std::string leader, problem;
         std::optional<wire::Channel> channel;
     };
-    return [options = peer_options(),
+    return [options = peer_options(config_, auth_),
             asked = std::make_shared<Asked>()](const std::string& leader) -> Result<std::uint64_t> {
         if (!asked->channel || asked->leader != leader) {
             auto there = options;
@@ -416,7 +400,7 @@ ServiceHooks Controller::hooks() {
         counters["schedule_overruns"] = static_cast<std::int64_t>(stats.overruns);
     };
     hooks.audit = [this](std::string line) { audit_->add(std::move(line)); };
-    hooks.priorities = [this]() -> const planning::PriorityBook& { return scheduler_->priorities(); };
+    hooks.priorities = [this]() -> const planning::PriorityReport& { return scheduler_->priorities(); };
     hooks.priority_option = [this](std::string_view key) { return priority_option(key); };
     hooks.log = [throttle = std::make_shared<log::Throttle>()](const std::string& text) { throttle->warning(text); };
     hooks.hostname = host_name();

@@ -48,9 +48,6 @@ public:
     Result<v1::ReconfigureReply> reload(const std::string& by);
     std::uint16_t port() const { return server_->port(); }
 
-    // Where the crashes of plugins are written down, for the quarantine at the next start.
-    static std::filesystem::path crash_journal(const Config& config);
-
     // What -t does: every plugin can be opened with this configuration. The answer are warnings.
     static Result<std::vector<std::string>> check(const Config& config);
 
@@ -67,9 +64,8 @@ private:
     Result<void> bring_into_force(const Config& fresh);
     void reload_after_change();
     ServiceHooks hooks();
-    wire::ChannelOptions peer_options() const;
+    static wire::ChannelOptions peer_options(const Config& config, const host::Bound<host::AuthAxis>& auth);
     ReadGate::AskLeader leader_question();
-    Peers::Ask peer_question();
     v1::PluginStatsReply plugin_stats() const;
     std::vector<std::pair<std::string, std::string>> config_items() const;
     std::string priority_option(std::string_view key) const;

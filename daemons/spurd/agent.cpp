@@ -1,19 +1,12 @@
+// How the agent starts and serves, and its session with the controller.
 #include "daemons/spurd/agent.hpp"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/epoll.h>
-#include <sys/file.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <ctime>
-#include <filesystem>
 
+#include "core/version.hpp"
 #include "daemons/common/auth/plugin_auth.hpp"
-#include "daemons/common/daemon/precedence.hpp"
 #include "daemons/common/host/crash.hpp"
 #include "daemons/common/host/options.hpp"
 #include "daemons/common/log/log.hpp"
@@ -24,41 +17,22 @@ namespace spur::agent {
 
 namespace {
 
-constexpr const char* version = "1.0.0";
-
-std::filesystem::path crash_journal(const Settings& settings) {
-    return std::filesystem::path{settings.state_dir} / "crashes.log";
-}
-
 host::HostOptions host_options(const Settings& settings, const Config& config) {
     host::HostOptions options;
     options.program = "spurd";
-    options.version = version;
     options.facts = {{"cluster_name", config.cluster.cluster_name.str()},
                      {"state_dir", settings.state_dir},
                      {"controller.state_dir", config.controller.state_dir},
                      {"node_name", settings.node},
                      {"listen_addr", settings.listen.text()},
                      {"controller.hosts", settings.controller_list}};
-    options.crash_journal = crash_journal(settings);
+    options.crash_journal = host::crash_journal_in(settings.state_dir);
     return options;
 }
 
 // Without a configuration it is the controller that knows the cluster's name.
 std::string known_cluster(const Config& config) {
     return config.path.empty() ? std::string{} : config.cluster.cluster_name.str();
-}
-
-// Plugins are asked for devices before anything else happens: what they do to this process is named from the start.
-// A trial is not held against them.
-Result<void> watch_crashes(const Settings& settings, bool is_trial) {
-    if (is_trial) return host::install_crash_handler({"spurd", {}});
-    std::error_code error;
-    std::filesystem::create_directories(settings.state_dir, error);
-    if (error)
-        return fail(ErrorCode::unavailable, "cannot make the state directory {}: {}", settings.state_dir,
-                    error.message());
-    return host::install_crash_handler({"spurd", crash_journal(settings)});
 }
 
 std::string delivered(const spur_config_value& value) {
@@ -106,61 +80,33 @@ void describe_gpus(const Gpus& gpus, const Hardware& hardware, v1::Node& node) {
 
 }  // namespace
 
-Agent::Agent(Settings settings, const Config& config, Hardware hardware, bool is_virtual)
+Agent::Agent(Settings settings, const Config& config)
     : settings_{std::move(settings)}, start_time_{std::time(nullptr)}, plugins_{host_options(settings_, config)} {
-    setup_.hardware = std::move(hardware);
+    setup_.hardware = settings_.hardware;
     setup_.hardware.core_cpus = settings_.core_cpus;
     setup_.binds_cpus = !settings_.core_cpus.empty();
     if (!setup_.binds_cpus)
         log::warning(
             "tasks are not bound to CPUs: this machine has fewer than node {}{} is configured with (spurd -t shows "
             "what is here)",
-            settings_.node, is_virtual ? " and the others on it" : "");
+            settings_.node, settings_.is_virtual ? " and the others on it" : "");
     setup_.facts = {settings_.node, config.cluster.cluster_name.str(), settings_.controller_list, config.path};
     setup_.policy.set_kill_wait_s(config.cluster.policies.kill_wait_s);
     setup_.policy.set_prolog(config.agent.prolog);
     setup_.policy.set_epilog(config.agent.epilog);
     setup_.policy.set_task_prolog(config.agent.task_prolog);
     setup_.policy.set_task_epilog(config.agent.task_epilog);
+    setup_.gpus.scan(plugins_, config);
+    open_cgroup(config);
 }
 
 Agent::~Agent() {
     if (server_) server_->drain(std::chrono::milliseconds{0});
     loop_.cancel(heartbeat_timer_);
-    if (signals_ >= 0) loop_.forget(signals_), close(signals_);
-    if (lock_ >= 0) close(lock_);
-}
-
-Result<std::unique_ptr<Agent>> Agent::make(const Options& options, const Config& config) {
-    SPUR_TRY(auto hardware, find_hardware());
-    SPUR_TRY(auto settings, make_settings(options, config, hardware));
-    if (!options.boot_id.empty()) hardware.boot_id = options.boot_id;
-    if (const auto* node = find_node(config, settings.node); node != nullptr && options.is_virtual)
-        pretend(*node, hardware);
-    SPUR_CHECK(watch_crashes(settings, options.test_only));
-    std::unique_ptr<Agent> agent{new Agent{std::move(settings), config, std::move(hardware), options.is_virtual}};
-    agent->setup_.gpus.scan(agent->plugins_, config);
-    agent->open_cgroup(config);
-    if (options.test_only) return agent;
-    SPUR_CHECK(agent->open(config));
-    return agent;
-}
-
-// Two agents on one directory would fight over its jobs.
-Result<void> Agent::lock_state() {
-    const auto path = settings_.state_dir + "/lock";
-    lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (lock_ < 0) return fail(ErrorCode::unavailable, "{}: {}", path, std::strerror(errno));
-    if (flock(lock_, LOCK_EX | LOCK_NB) != 0)
-        return fail(ErrorCode::conflict, "another spurd uses {}; stop it or give this one its own --state-dir",
-                    settings_.state_dir);
-    return {};
 }
 
 Result<void> Agent::open(const Config& config) {
-    daemon::protect_from_oom_killer();
     SPUR_TRY(store_, JobStore::open(settings_.state_dir));
-    SPUR_CHECK(lock_state());
     SPUR_TRY(setup_.cookie, load_cookie(settings_.state_dir));
     memory_.emplace(settings_.state_dir);
     SPUR_CHECK(open_auth(config));
@@ -207,7 +153,6 @@ Result<void> Agent::open(const Config& config) {
     service_->serve(*server_);
     SPUR_CHECK(server_->start());
     serve_addr_ = serve_address(settings_, server_->port(), setup_.hardware.hostname);
-    watch_signals();
     return {};
 }
 
@@ -244,32 +189,20 @@ LauncherOptions Agent::launcher_options() const {
     return options;
 }
 
-void Agent::watch_signals() {
-    sigset_t handled;
-    sigemptyset(&handled);
-    for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&handled, number);
-    pthread_sigmask(SIG_BLOCK, &handled, nullptr);
-    signal(SIGPIPE, SIG_IGN);
-    signals_ = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
-    loop_.watch(signals_, EPOLLIN, [this](std::uint32_t) {
-        signalfd_siginfo info{};
-        while (read(signals_, &info, sizeof info) == sizeof info) {
-            if (info.ssi_signo == SIGHUP) {
-                log::reopen();
-            } else {
-                log::info("stopping; {} running steps live on", jobs_->step_count());
-                loop_.stop();
-            }
-        }
-    });
-}
-
-void Agent::run() {
-    log::info("spurd {} for node {}: {} sockets, {} cores, {} threads, {} MiB, {} gpus; serving at {}", version,
+Result<void> Agent::run(daemon::Frame& frame) {
+    log::info("spurd {} for node {}: {} sockets, {} cores, {} threads, {} MiB, {} gpus; serving at {}", program_version,
               settings_.node, setup_.hardware.sockets, setup_.hardware.cores(), setup_.hardware.cpus(),
               setup_.hardware.memory_mib, setup_.gpus.devices().size(), serve_addr_);
+    loop_.watch(frame.signal_fd(), EPOLLIN, [&](std::uint32_t) {
+        if (!frame.has_to_stop()) return;
+        log::info("stopping; {} running steps live on", jobs_->step_count());
+        loop_.stop();
+    });
+    SPUR_CHECK(frame.ready());
     link_->start();
     loop_.run();
+    loop_.forget(frame.signal_fd());
+    return {};
 }
 
 // ---- the session ---------------------------------------------------------------------------------------------------
@@ -299,7 +232,7 @@ v1::Node Agent::describe_node() const {
     describe_gpus(setup_.gpus, hardware, node);
     node.set_architecture(hardware.architecture);
     node.set_os(hardware.os);
-    node.set_version(version);
+    node.set_version(program_version);
     node.set_boot_time(hardware.boot_time);
     node.set_start_time(start_time_);
     node.set_boot_id(hardware.boot_id);
@@ -313,7 +246,7 @@ void Agent::join() {
     *hello.mutable_node() = describe_node();
     hello.set_boot_id(setup_.hardware.boot_id);
     hello.set_serve_addr(serve_addr_);
-    hello.set_version(version);
+    hello.set_version(program_version);
     hello.set_agent_id(memory_->agent_id());
     *hello.mutable_seen() = memory_->seen();
     hello.set_spool_id(store_->id());

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "daemons/common/daemon/daemon.hpp"
 #include "daemons/common/host/host.hpp"
 #include "daemons/common/wire/server.hpp"
 #include "daemons/spurd/cluster_memory.hpp"
@@ -18,29 +19,28 @@ namespace spur::agent {
 
 class Agent {
 public:
-    // Opens the plugins, takes over what an earlier spurd left, starts to serve. Nothing runs before run().
-    static Result<std::unique_ptr<Agent>> make(const Options& options, const Config& config);
+    // Opens the plugins that know the node's hardware.
+    Agent(Settings settings, const Config& config);
     ~Agent();
     Agent(const Agent&) = delete;
     Agent& operator=(const Agent&) = delete;
 
-    void run();                    // until SIGTERM or SIGINT; jobs live on
-    std::string describe() const;  // what -t prints
+    // Takes over what an earlier spurd left and starts to serve; nothing runs before run(). The state directory is
+    // ours.
+    Result<void> open(const Config& config);
+    Result<void> run(daemon::Frame& frame);  // until SIGTERM or SIGINT; jobs live on
+    std::string describe() const;            // what -t prints
 
 private:
-    Agent(Settings settings, const Config& config, Hardware hardware, bool is_virtual);
     void open_cgroup(const Config& config);
     [[nodiscard]] std::uint32_t cgroup_abilities() const;
     [[nodiscard]] std::uint32_t enforced_limits() const;
     void limit_node();
     void clear_leftovers();
-    Result<void> lock_state();
-    Result<void> open(const Config& config);
     Result<void> open_auth(const Config& config);
     [[nodiscard]] LauncherOptions launcher_options() const;
     bool kill_strays(const v1::JobLaunch& job, std::uint32_t step);
 
-    void watch_signals();
     void join();
     void note_progress(const v1::ControllerMessage& message);
     void obey(const v1::ControllerMessage& message);
@@ -56,7 +56,6 @@ private:
     std::string serve_addr_;
     std::string unkillable_;  // what an earlier spurd left and nothing ends; empty: there is no such thing
     std::int64_t start_time_;
-    int lock_{-1}, signals_{-1};
     Loop loop_;
     host::PluginHost plugins_;
     host::Bound<host::CgroupAxis> cgroup_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/model/node.hpp"
+#include "core/slurm/refusal.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/spurd/agent.hpp"
 #include "daemons/spurd/leftovers.hpp"
@@ -55,7 +56,7 @@ void Agent::clear_leftovers() {
     if (daemons.forgotten || scopes.forgotten)
         if (const auto renewed = store_->renew_id(); !renewed) log::error("{}", renewed.error().text);
     for (const auto* stuck : {&daemons.unkillable, &scopes.unkillable})
-        if (!stuck->empty()) unkillable_ = "Kill task failed: " + *stuck;
+        if (!stuck->empty()) unkillable_ = refusal::kill_failed.with(": {}", *stuck).text;
 }
 
 std::uint32_t Agent::enforced_limits() const {

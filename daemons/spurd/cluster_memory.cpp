@@ -1,3 +1,4 @@
+// Loading and storing the agent's identity, its progress and the trusted keys.
 #include "daemons/spurd/cluster_memory.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Finding the leader, connecting, retrying with pauses, and noticing silence.
 #include "daemons/spurd/controller_link.hpp"
 
 #include <poll.h>

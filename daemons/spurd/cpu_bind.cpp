@@ -1,9 +1,11 @@
+// Dealing cores, threads and masks out to tasks, mode by mode.
 #include "daemons/spurd/cpu_bind.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 #include "daemons/spurd/hardware.hpp"
 
@@ -23,9 +25,8 @@ Cpus all_of(const std::vector<Cpus>& cores) {
 }
 
 std::unexpected<Error> not_here(std::string_view what, const BindRequest& request) {
-    return fail(ErrorCode::invalid,
-                "Unable to satisfy cpu bind request: {} names a CPU beyond {}, the last of this node",
-                what.substr(0, 40), request.cpu_count - 1);
+    return fail(refusal::cpu_bind.with(": {} names a CPU beyond {}, the last of this node", what.substr(0, 40),
+                                       request.cpu_count - 1));
 }
 
 // Bits of "0x5" or "5", lowest first.

@@ -1,3 +1,4 @@
+// Checking the signature, the time, the caller and the node of a credential.
 #include "daemons/spurd/credential.hpp"
 
 #include <algorithm>

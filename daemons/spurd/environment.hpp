@@ -1,5 +1,5 @@
-// The variables that Slurm sets in jobs, steps and tasks, worked out from what the controller says. Pure functions.
-// docs/environment.md lists them and says where they differ from Slurm 22.05.
+// All variables of a script, a step and a task on one node: the user's, what daemons/common/environment says of the
+// job, and what only the node knows. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -43,11 +43,5 @@ Variables task_environment(std::uint32_t task, std::uint32_t local);
 // Prolog and epilog see the job, not the user's variables. `context` is "prolog_slurmd" or "epilog_slurmd".
 Variables script_environment(const v1::JobLaunch& job, const NodeFacts& facts, const Variables& gpu,
                              const std::string& context);
-
-// "6,2", "64(x2)": equal neighbours are counted.
-std::string compress_counts(const std::vector<std::uint32_t>& counts);
-
-// How many tasks each node of a job would get: what SLURM_TASKS_PER_NODE says in a batch script.
-std::vector<std::uint32_t> tasks_per_node(const v1::JobLaunch& job);
 
 }  // namespace spur::agent

@@ -1,3 +1,4 @@
+// Collecting devices, links, files and variables from the gpu plugins.
 #include "daemons/spurd/gpus.hpp"
 
 #include <fmt/format.h>

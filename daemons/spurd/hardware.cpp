@@ -1,3 +1,4 @@
+// Reading hwloc, /proc and uname.
 #include "daemons/spurd/hardware.hpp"
 
 #include <hwloc.h>

@@ -24,7 +24,7 @@ using JobKey = std::pair<std::uint32_t, std::uint32_t>;  // job, attempt
 class StepClient {
 public:
     virtual ~StepClient() = default;
-    virtual void started(const step::Started& tasks) = 0;
+    virtual void started(const step::Started& started) = 0;
     virtual void output(const step::Chunk& chunk) = 0;
     virtual void input_taken(std::uint64_t bytes) = 0;
     virtual void task_exited(const step::TaskExit& task) = 0;

@@ -1,3 +1,4 @@
+// Reading and writing the spool: directories, scripts, results.
 #include "daemons/spurd/job_store.hpp"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+// Starting the zygote, asking it for a fork, and starting another when it has ended.
 #include "daemons/spurd/launcher.hpp"
 
 #include <fcntl.h>

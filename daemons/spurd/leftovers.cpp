@@ -1,3 +1,4 @@
+// Finding forgotten step daemons and cgroup scopes, and killing them.
 #include "daemons/spurd/leftovers.hpp"
 
 #include <fmt/format.h>

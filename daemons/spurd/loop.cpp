@@ -1,123 +1,106 @@
+// The agent's loop, on Boost.Asio.
 #include "daemons/spurd/loop.hpp"
 
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <unordered_map>
+#include <utility>
 
 namespace spur::agent {
 
+namespace asio = boost::asio;
+using Descriptor = asio::posix::stream_descriptor;
+using boost::system::error_code;
+
 namespace {
 
-std::uint64_t tag(int fd, std::uint32_t generation) {
-    return static_cast<std::uint64_t>(generation) << 32 | static_cast<std::uint32_t>(fd);
-}
+// A watched descriptor. Pending waits keep it alive; what they find after it was forgotten is nobody's business.
+struct Watch : std::enable_shared_from_this<Watch> {
+    Watch(asio::io_context& context, int fd, Loop::Ready handler)
+        : descriptor{context, fd}, ready{std::move(handler)} {}
+
+    void want(std::uint32_t events) {
+        wanted = events;
+        wait(EPOLLIN, Descriptor::wait_read, reading);
+        wait(EPOLLOUT, Descriptor::wait_write, writing);
+    }
+
+    void wait(std::uint32_t event, Descriptor::wait_type type, bool& waiting) {
+        if ((wanted & event) == 0 || std::exchange(waiting, true)) return;
+        descriptor.async_wait(type, [self = shared_from_this(), event, type, &waiting](const error_code& error) {
+            waiting = false;
+            if (error || (self->wanted & event) == 0) return;
+            self->ready(event);
+            self->wait(event, type, waiting);
+        });
+    }
+
+    Descriptor descriptor;
+    Loop::Ready ready;
+    std::uint32_t wanted{0};
+    bool reading{false}, writing{false};
+};
 
 }  // namespace
 
-Loop::Loop() : epoll_{epoll_create1(EPOLL_CLOEXEC)}, wake_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
-    watch(wake_, EPOLLIN, [this](std::uint32_t) {
-        std::uint64_t count{};
-        [[maybe_unused]] const auto drained = read(wake_, &count, sizeof count);
-    });
-}
+struct Loop::Impl {
+    std::unordered_map<int, std::shared_ptr<Watch>> watches;
+    std::unordered_map<TimerId, asio::steady_timer> timers;
+    TimerId next_timer{1};
+    asio::io_context context{1};  // the first to go: work that is dropped with it may forget and cancel
+};
+
+Loop::Loop() : impl_{std::make_unique<Impl>()} {}
 
 Loop::~Loop() {
-    close(wake_);
-    close(epoll_);
+    while (!impl_->watches.empty()) forget(impl_->watches.begin()->first);  // their owners close them
+    impl_->timers.clear();
 }
 
 void Loop::watch(int fd, std::uint32_t events, Ready ready) {
-    const auto generation = ++generation_;
-    watches_[fd] = {generation, std::make_shared<Ready>(std::move(ready))};
-    epoll_event event{events, {.u64 = tag(fd, generation)}};
-    epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
+    const auto watch = std::make_shared<Watch>(impl_->context, fd, std::move(ready));
+    impl_->watches[fd] = watch;
+    watch->want(events);
 }
 
 void Loop::change(int fd, std::uint32_t events) {
-    const auto found = watches_.find(fd);
-    if (found == watches_.end()) return;
-    epoll_event event{events, {.u64 = tag(fd, found->second.generation)}};
-    epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event);
+    if (const auto found = impl_->watches.find(fd); found != impl_->watches.end()) found->second->want(events);
 }
 
 void Loop::forget(int fd) {
-    if (watches_.erase(fd) != 0) epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr);
+    const auto found = impl_->watches.find(fd);
+    if (found == impl_->watches.end()) return;
+    found->second->wanted = 0;
+    found->second->descriptor.release();
+    impl_->watches.erase(found);
 }
 
 Loop::TimerId Loop::after(Clock::duration delay, Work work) {
-    const auto id = next_timer_++;
-    const auto when = Clock::now() + delay;
-    timers_.emplace(std::pair{when, id}, std::move(work));
-    timer_times_.emplace(id, when);
+    const auto id = impl_->next_timer++;
+    auto& timer = impl_->timers.try_emplace(id, impl_->context, delay).first->second;
+    timer.async_wait([this, id, work = std::move(work)](const error_code&) {
+        if (impl_->timers.erase(id) != 0) work();  // else it was cancelled, perhaps when it was already due
+    });
     return id;
 }
 
-void Loop::cancel(TimerId& timer) {
-    const auto id = std::exchange(timer, 0);
-    const auto found = timer_times_.find(id);
-    if (found == timer_times_.end()) return;
-    timers_.erase({found->second, id});
-    timer_times_.erase(found);
-}
+void Loop::cancel(TimerId& timer) { impl_->timers.erase(std::exchange(timer, 0)); }
 
-void Loop::post(Work work) {
-    {
-        const std::lock_guard lock{mutex_};
-        posted_.push_back(std::move(work));
-        if (posted_.size() > 1) return;  // whoever put the first one in has rung the bell
-    }
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const auto rung = write(wake_, &one, sizeof one);
-}
+void Loop::post(Work work) { asio::post(impl_->context, std::move(work)); }
 
 void Loop::stop() {
-    post([this] { stopping_ = true; });
+    post([this] { impl_->context.stop(); });
 }
 
 void Loop::run() {
-    while (!stopping_) {
-        wait();
-        run_posted();
-        run_timers();
-    }
-}
-
-void Loop::wait() {
-    int wait_ms = -1;
-    if (!timers_.empty()) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first.first - Clock::now());
-        wait_ms = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
-    }
-    std::array<epoll_event, 64> events;
-    const int count = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), wait_ms);
-    for (int i = 0; i < count; ++i) {
-        const auto fd = static_cast<int>(static_cast<std::uint32_t>(events[i].data.u64));
-        const auto found = watches_.find(fd);
-        if (found == watches_.end() || found->second.generation != events[i].data.u64 >> 32) continue;
-        const auto ready = found->second.ready;  // kept alive: the handler may forget its descriptor
-        (*ready)(events[i].events);
-    }
-}
-
-void Loop::run_posted() {
-    std::vector<Work> work;
-    {
-        const std::lock_guard lock{mutex_};
-        work.swap(posted_);
-    }
-    for (auto& each : work) each();
-}
-
-void Loop::run_timers() {
-    while (!timers_.empty() && timers_.begin()->first.first <= Clock::now()) {
-        auto node = timers_.extract(timers_.begin());
-        timer_times_.erase(node.key().second);
-        node.mapped()();
-    }
+    const auto until_stopped = asio::make_work_guard(impl_->context);
+    impl_->context.run();
 }
 
 }  // namespace spur::agent

@@ -1,3 +1,4 @@
+// The controller's orders about jobs: launch, prolog, signal, suspend, end and epilog.
 #include "daemons/spurd/node_jobs.hpp"
 
 #include <unistd.h>
@@ -83,8 +84,8 @@ std::vector<v1::StepOnNode> NodeJobs::held() const {
     };
     for (const auto& [key, job] : jobs_) {
         if (job.unknown_to_controller) continue;
-        add(job, step::extern_step);  // the job itself
-        if (job.batch) add(job, step::batch_step);
+        add(job, step_extern);  // the job itself
+        if (job.batch) add(job, step_batch);
         for (const auto& [id, step] : job.steps)
             if (!step.is_settled()) add(job, id);
     }
@@ -125,7 +126,7 @@ void NodeJobs::tell_again(const Gone& job, const v1::JobLaunch& launch) {
     } else if (launch.job().spec().kind() != v1::JobSpec::BATCH) {
         JobRun over;
         over.key = job.key;
-        auto report = report_for(over, step::extern_step, v1::StepReport::LAUNCH_FAILED);
+        auto report = report_for(over, step_extern, v1::StepReport::LAUNCH_FAILED);
         report.set_error("it has been on this node and was over; the controller's state is older than that");
         reports_.add(std::move(report), {});
     }
@@ -170,7 +171,7 @@ void NodeJobs::launch(const v1::LaunchBatch& order) {
     if (*admitted == nullptr) {
         // Asked again: the controller may have missed that it started. Its end, if any, is being reported already.
         if (job == nullptr) return;
-        const auto batch = job->steps.find(step::batch_step);
+        const auto batch = job->steps.find(step_batch);
         if (batch != job->steps.end() && batch->second.started && !batch->second.ended)
             step_started(*job, batch->second, {});
         return;
@@ -235,7 +236,7 @@ void NodeJobs::open_gate(JobRun& job) {
 
 void NodeJobs::report_failure(JobRun& job, v1::StepReport::Kind kind, const std::string& error) {
     log::error("{}: {}", name(job.key), error);
-    auto report = report_for(job, job.launch.runs_script() ? step::batch_step : step::extern_step, kind);
+    auto report = report_for(job, job.launch.runs_script() ? step_batch : step_extern, kind);
     report.set_error(error);
     report.set_exit_status(53);
     job.failure_report = reports_.add(std::move(report), [this, key = job.key] {
@@ -254,7 +255,7 @@ void NodeJobs::end(const v1::EndJob& order) {
         postponed_.erase({order.job_id(), order.attempt()});
         JobRun gone;
         gone.key = {order.job_id(), order.attempt()};
-        reports_.add(report_for(gone, step::extern_step, v1::StepReport::EPILOG_DONE), {});
+        reports_.add(report_for(gone, step_extern, v1::StepReport::EPILOG_DONE), {});
         return;
     }
     if (job->ending && job->phase == JobRun::Phase::done && job->done_report != 0) return;  // being reported
@@ -304,7 +305,7 @@ void NodeJobs::epilog_ended(const JobKey& key, const std::string& error) {
 void NodeJobs::report_done(JobRun& job) {
     job.phase = JobRun::Phase::done;
     if (!job.unknown_to_controller) {
-        auto report = report_for(job, step::extern_step, v1::StepReport::EPILOG_DONE);
+        auto report = report_for(job, step_extern, v1::StepReport::EPILOG_DONE);
         report.set_error(job.epilog_error);
         job.done_report = reports_.add(std::move(report), [this, key = job.key] {
             auto* const heard = find(key.first, key.second);
@@ -352,7 +353,7 @@ void NodeJobs::drop(const google::protobuf::RepeatedPtrField<v1::StepOnNode>& un
     for (const auto& held : unknown) {
         auto* const job = find(held.job_id(), held.attempt());
         if (job == nullptr || job->unknown_to_controller) continue;
-        if (held.step_id() == step::extern_step) {
+        if (held.step_id() == step_extern) {
             log::warning("{} is not the controller's any more; ending it", name(job->key));
             abandon(*job);
         } else if (const auto step = job->steps.find(held.step_id()); step != job->steps.end()) {
@@ -373,7 +374,7 @@ Result<void> NodeJobs::signal(const v1::SignalStep& order) {
     bool found = false;
     for (auto& [id, step] : job->steps) {
         if (!step.link) continue;
-        const bool is_batch = id == step::batch_step;
+        const bool is_batch = id == step_batch;
         const bool wanted = order.full() || (order.batch_only()  ? is_batch
                                              : order.all_steps() ? !is_batch
                                                                  : id == order.step_id());

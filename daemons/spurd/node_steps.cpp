@@ -3,6 +3,7 @@
 #include <csignal>
 #include <utility>
 
+#include "core/slurm/refusal.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/spurd/children.hpp"
 #include "daemons/spurd/node_jobs.hpp"
@@ -30,9 +31,9 @@ v1::StepReport report_of(const JobKey& key, std::uint32_t step, const step::Step
     report.set_step_id(step);
     // A step that could not be launched ends like any other; only a batch script takes its job with it.
     // A script whose files cannot be opened fails where it is: on another node they would be missing too.
-    const bool batch_failed = result.launch_failed && !result.user_error && step == step::batch_step;
+    const bool batch_failed = result.launch_failed && !result.user_error && step == step_batch;
     report.set_kind(batch_failed ? v1::StepReport::LAUNCH_FAILED : v1::StepReport::FINISHED);
-    const bool step_failed = result.launch_failed && step != step::batch_step;
+    const bool step_failed = result.launch_failed && step != step_batch;
     report.set_exit_status(step_failed ? 1 << 8 : result.status);
     report.set_error(result.error);
     report.set_drain(result.drain);
@@ -83,7 +84,7 @@ void NodeJobs::run_step(StepRequest request) {
 
 void NodeJobs::start_step(JobRun& job, StepRequest& request) {
     const auto id = request.credential.step().step_id();
-    if (job.prolog_failed) return request.client->failed("Job prolog failed");
+    if (job.prolog_failed) return request.client->failed(std::string{refusal::prolog_failed.sentence});
     if (job.ending || job.failure_report != 0 || job.phase != JobRun::Phase::running)
         return request.client->failed(fmt::format("job {} is ending on node {}", job.key.first, setup_.facts.node));
     if (!job.seen_steps.insert(id).second)
@@ -149,24 +150,24 @@ void NodeJobs::take_frame(const JobKey& key, std::uint32_t id, const step::Frame
             step.daemon = open_process(step.link->sender());
             break;
         case step::FrameType::started:
-            if (const auto started = step::decode_started(frame.payload)) step_started(*job, step, *started);
+            if (const auto started = step::decode<step::Started>(frame.payload)) step_started(*job, step, *started);
             break;
         case step::FrameType::output:
-            if (const auto chunk = step::decode_chunk(frame.payload); chunk && step.client) {
+            if (const auto chunk = step::decode<step::Chunk>(frame.payload); chunk && step.client) {
                 step.client->output(*chunk);
                 if (step.client->is_congested()) step.link->pause(true);
             }
             break;
         case step::FrameType::input_taken:
-            if (const auto bytes = step::decode_count(frame.payload); bytes && step.client)
+            if (const auto bytes = step::decode<step::Count>(frame.payload); bytes && step.client)
                 step.client->input_taken(bytes->number);
             break;
         case step::FrameType::task_exit:
-            if (const auto exited = step::decode_task_exit(frame.payload); exited && step.client)
+            if (const auto exited = step::decode<step::TaskExit>(frame.payload); exited && step.client)
                 step.client->task_exited(*exited);
             break;
         case step::FrameType::resumed:
-            if (const auto inputs = step::decode_count(frame.payload); inputs && step.client)
+            if (const auto inputs = step::decode<step::Count>(frame.payload); inputs && step.client)
                 step.client->resumed(inputs->number);
             break;
         case step::FrameType::aborted:
@@ -205,7 +206,7 @@ void NodeJobs::step_started(JobRun& job, StepRun& step, const step::Started& sta
 
 // The end of a batch job that has nothing else anywhere: one report settles it.
 bool NodeJobs::ends_job_here(const JobRun& job, const StepRun& step) const {
-    return step.step == step::batch_step && !job.ending && setup_.policy.epilog().empty() && !job.has_live_steps() &&
+    return step.step == step_batch && !job.ending && setup_.policy.epilog().empty() && !job.has_live_steps() &&
            job.launch.job().node_count() <= 1 && job.failure_report == 0;
 }
 
@@ -216,7 +217,7 @@ void NodeJobs::step_ended(JobRun& job, StepRun& step, const step::StepResult& re
     step.status = result.status;
     loop_.post([link = std::shared_ptr<StepLink>{std::move(step.link)}] {});  // we are inside one of its calls
     reports_.withdraw(std::exchange(step.started_report, 0));
-    if (step.step == step::batch_step) job.launch.mutable_job()->set_exit_status(result.status);
+    if (step.step == step_batch) job.launch.mutable_job()->set_exit_status(result.status);
     if (step.client) {
         if (result.launch_failed)
             step.client->failed(result.error);
@@ -230,7 +231,7 @@ void NodeJobs::step_ended(JobRun& job, StepRun& step, const step::StepResult& re
             report.set_node_done(true);
             job.phase = JobRun::Phase::done;
         }
-        if (step.step == step::batch_step) job.batch_end = report;
+        if (step.step == step_batch) job.batch_end = report;
         step.finished_report = reports_.add(std::move(report), [this, key = job.key, id = step.step] {
             auto* const heard = find(key.first, key.second);
             if (heard == nullptr || !heard->steps.contains(id)) return;
@@ -333,7 +334,7 @@ void NodeJobs::adopt_job(StoredJob stored, bool new_boot) {
     job.directory = stored.directory;
     job.epilog_done = stored.epilog_done;
     for (const auto& found : stored.steps) adopt_step(job, found);
-    if (job.launch.runs_script() && !job.steps.contains(step::batch_step))
+    if (job.launch.runs_script() && !job.steps.contains(step_batch))
         loop_.after(start_patience, [this, key] { look_again(key); });
 }
 
@@ -344,7 +345,7 @@ void NodeJobs::adopt_step(JobRun& job, const StoredStep& found) {
     job.seen_steps.insert(found.step);
     if (auto socket = found.result ? std::nullopt : JobStore::connect(job.directory, found.step)) {
         attach(job, step, *std::move(socket));
-        if (found.step == step::batch_step) return;
+        if (found.step == step_batch) return;
         loop_.after(srun_patience, [this, id = StepId{job.key.first, job.key.second, found.step}] {
             client_gone(id, nullptr, false);
         });
@@ -369,10 +370,9 @@ bool NodeJobs::holds_step(const JobKey& key, std::uint32_t id) {
 // spurd died just as it started the batch step: by now the step daemon has shown itself, or it never will.
 void NodeJobs::look_again(const JobKey& key) {
     auto* const job = find(key.first, key.second);
-    if (job == nullptr || job->steps.contains(step::batch_step)) return;
-    const auto result = store_.find_result(job->directory, step::batch_step);
-    if (result || JobStore::connect(job->directory, step::batch_step))
-        return adopt_step(*job, {step::batch_step, !result, result});
+    if (job == nullptr || job->steps.contains(step_batch)) return;
+    const auto result = store_.find_result(job->directory, step_batch);
+    if (result || JobStore::connect(job->directory, step_batch)) return adopt_step(*job, {step_batch, !result, result});
     report_failure(*job, v1::StepReport::LAUNCH_FAILED, "spurd was restarted while the job was being started");
     check_end(*job);
 }

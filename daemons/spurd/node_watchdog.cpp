@@ -2,6 +2,7 @@
 // outlives its daemon is looked for until it is gone. What cannot be killed at all closes the node.
 #include <csignal>
 
+#include "core/slurm/refusal.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/spurd/children.hpp"
 #include "daemons/spurd/node_jobs.hpp"
@@ -18,8 +19,8 @@ using Clock = Loop::Clock;
 constexpr auto silence = 20s;
 constexpr auto death_patience = 5s;  // for a daemon that was sent SIGKILL
 constexpr auto sweep_pause = 100ms;
-constexpr const char* kill_failed = "Kill task failed";  // Slurm's words
-constexpr std::uint32_t lost_status = 1;                 // 0:1, what Slurm's listings show for it
+constexpr const char* kill_failed = refusal::kill_failed.sentence.data();
+constexpr std::uint32_t lost_status = 1;  // 0:1, what Slurm's listings show for it
 
 }  // namespace
 
@@ -69,6 +70,7 @@ void NodeJobs::sweep(const JobKey& key, std::uint32_t id) {
     if (job == nullptr || !job->steps.contains(id) || job->steps.at(id).ended) return;
     auto& step = job->steps.at(id);
     const bool remains = kill_strays_(job->launch, id);
+    step.started = step.started || remains;  // it died before it could say so
     if (remains && Clock::now() < step.swept_until) {
         loop_.cancel(step.watchdog);
         step.watchdog = loop_.after(sweep_pause, [this, key, id] { sweep(key, id); });

@@ -1,3 +1,4 @@
+// Keeping reports and sending them again until they are acknowledged.
 #include "daemons/spurd/reports.hpp"
 
 #include <ctime>

@@ -1,3 +1,4 @@
+// Reading spurd's settings out of its command line, the configuration and the environment.
 #include "daemons/spurd/settings.hpp"
 
 #include <fmt/format.h>
@@ -27,8 +28,8 @@ std::string default_state_dir(const std::string& node) {
 bool listens_everywhere(const std::string& host) { return host.empty() || host == "0.0.0.0" || host == "::"; }
 
 // Option, environment, the list of controllers, the only controller's own address, this machine.
-Result<std::vector<wire::Endpoint>> find_controllers(const Options& options, const Config& config) {
-    for (const auto& text : {options.controller, variable("SPUR_CONTROLLER_ADDR")})
+Result<std::vector<wire::Endpoint>> find_controllers(const daemon::DaemonOptions& options, const Config& config) {
+    for (const auto& text : {std::string{options.get("controller")}, variable("SPUR_CONTROLLER_ADDR")})
         if (!text.empty()) return wire::Endpoint::parse_list(text);
     const auto& own = config.controller.listen_addr;
     std::uint16_t port = wire::controller_port;
@@ -49,12 +50,12 @@ Result<std::vector<wire::Endpoint>> find_controllers(const Options& options, con
 
 // The CPUs behind the cores that the controller gives away. Virtual nodes are all on this machine: each has its part of
 // it, as long as there is enough for all.
-std::vector<std::vector<std::uint32_t>> find_cores(const Options& options, const Config& config,
-                                                   const std::string& name, const Hardware& hardware) {
+std::vector<std::vector<std::uint32_t>> find_cores(bool is_virtual, const Config& config, const std::string& name,
+                                                   const Hardware& hardware) {
     const auto* const node = find_node(config, name);
     if (node == nullptr) return hardware.core_cpus;
     const auto size = [](const NodeConfig& each) { return CoreCount{each.topology.cores(), each.topology.threads()}; };
-    if (!options.is_virtual) return share_cores(hardware, {}, size(*node), size(*node));
+    if (!is_virtual) return share_cores(hardware, {}, size(*node), size(*node));
     CoreCount before, all;
     bool passed = false;
     for (const auto& each : config.cluster.nodes)
@@ -76,7 +77,7 @@ std::string configured_addr(const NodeConfig& node, const std::string& name) {
 
 // Option, [agent], the node's own entry. Where nobody proves who he is (auth/local), other machines are served only if
 // the configuration names an address for that.
-Result<wire::Endpoint> find_listen(const Options& options, const Config& config, const NodeConfig* node,
+Result<wire::Endpoint> find_listen(const daemon::DaemonOptions& options, const Config& config, const NodeConfig* node,
                                    const std::string& addr) {
     const auto port = node != nullptr && node->port != 0 ? node->port : wire::agent_port;
     const auto& given = options.listen.empty() ? config.agent.listen_addr : options.listen;
@@ -86,7 +87,25 @@ Result<wire::Endpoint> find_listen(const Options& options, const Config& config,
     return wire::Endpoint::parse(addr, port);
 }
 
+// A virtual node is what its configuration says, whatever the machine has.
+void pretend(const NodeConfig& node, Hardware& hardware) {
+    hardware.sockets = node.topology.sockets;
+    hardware.cores_per_socket = node.topology.cores_per_socket;
+    hardware.threads_per_core = node.topology.threads_per_core;
+    hardware.memory_mib = node.memory_mib;
+    if (node.tmp_mib != 0) hardware.tmp_mib = node.tmp_mib;
+}
+
 }  // namespace
+
+std::vector<daemon::OwnOption> own_options() {
+    return {{"advertise", 0, "HOST:PORT", "what others are told, if not where it listens"},
+            {"boot-id", 0, "ID", "pretend to be this boot of the machine (for tests; also $SPUR_TEST_BOOT_ID)"},
+            {"controller", 0, "LIST", "host:port of the controller, several separated by commas"},
+            {"node", 'N', "NAME", "this node's name in the cluster; else this host's short name"},
+            {"stepd", 0, "FILE", "spurstepd, if not beside spurd"},
+            {"virtual", 0, "", "one of several nodes on this machine, with the hardware its configuration claims"}};
+}
 
 const NodeConfig* find_node(const Config& config, const std::string& name) {
     for (const auto& node : config.cluster.nodes)
@@ -105,21 +124,14 @@ std::string node_of_host(const Config& config, const std::string& hostname) {
     return short_name;
 }
 
-void pretend(const NodeConfig& node, Hardware& hardware) {
-    hardware.sockets = node.topology.sockets;
-    hardware.cores_per_socket = node.topology.cores_per_socket;
-    hardware.threads_per_core = node.topology.threads_per_core;
-    hardware.memory_mib = node.memory_mib;
-    if (node.tmp_mib != 0) hardware.tmp_mib = node.tmp_mib;
-}
-
-Result<Settings> make_settings(const Options& options, const Config& config, const Hardware& hardware) {
+Result<Settings> make_settings(const daemon::DaemonOptions& options, const Config& config, Hardware machine) {
     Settings settings;
-    settings.node = options.node_name.empty() ? node_of_host(config, hardware.hostname) : options.node_name;
+    settings.is_virtual = options.has("virtual");
+    settings.node = options.has("node") ? options.get("node") : node_of_host(config, machine.hostname);
     settings.state_dir = !options.state_dir.empty()        ? options.state_dir
                          : !config.agent.spool_dir.empty() ? config.agent.spool_dir
                                                            : default_state_dir(settings.node);
-    settings.stepd = options.stepd;
+    settings.stepd = options.get("stepd");
     if (settings.stepd.empty())
         settings.stepd = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "spurstepd").string();
     SPUR_TRY(settings.controllers, find_controllers(options, config));
@@ -129,10 +141,14 @@ Result<Settings> make_settings(const Options& options, const Config& config, con
     const auto* const node = find_node(config, settings.node);
     if (node != nullptr) settings.addr = configured_addr(*node, settings.node);
     SPUR_TRY(settings.listen, find_listen(options, config, node, settings.addr));
-    settings.advertise = options.advertise;
+    settings.advertise = options.get("advertise");
 
-    settings.core_cpus = find_cores(options, config, settings.node, hardware);
+    settings.core_cpus = find_cores(settings.is_virtual, config, settings.node, machine);
     if (node != nullptr) settings.kept_memory_mib = node->mem_spec_mib;
+    settings.hardware = std::move(machine);
+    if (node != nullptr && settings.is_virtual) pretend(*node, settings.hardware);
+    const auto boot = variable("SPUR_TEST_BOOT_ID");
+    if (options.has("boot-id") || !boot.empty()) settings.hardware.boot_id = options.get("boot-id", boot);
     return settings;
 }
 

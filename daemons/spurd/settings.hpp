@@ -6,14 +6,19 @@
 
 #include "core/base/result.hpp"
 #include "core/model/config.hpp"
+#include "daemons/common/daemon/options.hpp"
 #include "daemons/common/wire/endpoint.hpp"
 #include "daemons/spurd/hardware.hpp"
-#include "daemons/spurd/options.hpp"
 
 namespace spur::agent {
 
+// Besides those that every daemon has.
+std::vector<daemon::OwnOption> own_options();
+
 struct Settings {
     std::string node;
+    bool is_virtual{false};  // one of several nodes on this machine, with the hardware its configuration claims
+    Hardware hardware;       // as the node is to be seen
     std::string state_dir;
     std::string stepd;
     std::vector<wire::Endpoint> controllers;
@@ -25,7 +30,7 @@ struct Settings {
     std::uint64_t kept_memory_mib{};                    // for the system; 0: the configuration does not say
 };
 
-Result<Settings> make_settings(const Options& options, const Config& config, const Hardware& hardware);
+Result<Settings> make_settings(const daemon::DaemonOptions& options, const Config& config, Hardware machine);
 
 // The configuration of one node, or nullptr.
 const NodeConfig* find_node(const Config& config, const std::string& name);
@@ -33,9 +38,6 @@ const NodeConfig* find_node(const Config& config, const std::string& name);
 // Which node this machine is, going by what `hostname -s` prints: the one whose entry has it as its hostname, else the
 // one of that name.
 std::string node_of_host(const Config& config, const std::string& hostname);
-
-// A virtual node is what its configuration says, whatever the machine has.
-void pretend(const NodeConfig& node, Hardware& hardware);
 
 // What others are told: `advertise`, or the node's address from the configuration, or where it listens with a name that
 // means something elsewhere.

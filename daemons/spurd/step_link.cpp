@@ -1,3 +1,4 @@
+// Reading and writing frames without blocking the loop.
 #include "daemons/spurd/step_link.hpp"
 
 #include <sys/epoll.h>

@@ -1,3 +1,4 @@
+// Filling a step's specification: tasks, files, limits, devices, deadlines.
 #include "daemons/spurd/step_plan.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include <charconv>
 #include <utility>
 
+#include "core/slurm/rlimits.hpp"
 #include "core/slurm/signal.hpp"
 #include "core/text/lexical.hpp"
 #include "core/text/pattern.hpp"
@@ -17,26 +19,12 @@ namespace spur::agent {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, int>, 10> limit_names{{
-    {"AS", RLIMIT_AS},
-    {"CORE", RLIMIT_CORE},
-    {"CPU", RLIMIT_CPU},
-    {"DATA", RLIMIT_DATA},
-    {"FSIZE", RLIMIT_FSIZE},
-    {"MEMLOCK", RLIMIT_MEMLOCK},
-    {"NOFILE", RLIMIT_NOFILE},
-    {"NPROC", RLIMIT_NPROC},
-    {"RSS", RLIMIT_RSS},
-    {"STACK", RLIMIT_STACK},
-}};
-
 template <class Limits>
 void add_limits(const Limits& limits, step::LaunchSpec& spec) {
     for (const auto& limit : limits) {
-        const auto found = std::ranges::find(limit_names, std::string_view{limit.name()},
-                                             [](const auto& entry) { return entry.first; });
-        if (found == limit_names.end()) continue;
-        spec.rlimits.push_back({static_cast<std::uint32_t>(found->second), limit.soft(), limit.hard()});
+        const auto found = std::ranges::find(process_limits, std::string_view{limit.name()}, &ProcessLimitName::name);
+        if (found == std::end(process_limits)) continue;
+        spec.rlimits.push_back({static_cast<std::uint32_t>(found->resource), limit.soft(), limit.hard()});
     }
 }
 
@@ -126,7 +114,7 @@ void copy_deadline(const v1::JobLaunch& known, v1::JobLaunch& job) {
 step::LaunchSpec plan_batch(const v1::LaunchBatch& batch, const NodeSetup& setup, const std::string& directory) {
     const auto& job = batch.job();
     auto spec = plan_common(job, job.share(), setup, directory);
-    spec.step = step::batch_step;
+    spec.step = step_batch;
     spec.label = label(job, spec.step);
     spec.work_dir = job.work_dir();
     spec.umask = job.umask();
@@ -334,7 +322,7 @@ Result<step::LaunchSpec> plan_step(const StepView& view, const NodeSetup& setup,
     for (const auto& whole : job.shares())
         if (whole.node() == setup.facts.node) spec.job_memory_mib = whole.memory_mib();
     const auto limit = view.credential.step().time_limit_min();
-    if (limit != 0 && limit != 0xffffffff) {
+    if (limit != 0 && limit != unlimited) {
         spec.own_end_time = view.credential.issued() + std::int64_t{limit} * 60;
         spec.own_end_boot_s = step::boot_after(std::int64_t{limit} * 60);
         if (spec.end_boot_s == 0 || spec.own_end_boot_s < spec.end_boot_s) {

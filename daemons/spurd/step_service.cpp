@@ -1,3 +1,4 @@
+// The streams of srun: checking the credential, starting the step, passing its bytes both ways.
 #include "daemons/spurd/step_service.hpp"
 
 #include <ctime>
@@ -29,11 +30,13 @@ public:
     Client(NodeJobs& node_jobs, wire::Session stream, std::shared_ptr<log::Throttle> log)
         : jobs{node_jobs}, session{std::move(stream)}, refusals{std::move(log)} {}
 
-    void started(const step::Started& tasks) override {
+    void started(const step::Started& started) override {
         v1::StepOutput message;
         auto& out = *message.mutable_started();
-        out.mutable_tasks()->Assign(tasks.tasks.begin(), tasks.tasks.end());
-        out.mutable_pids()->Assign(tasks.pids.begin(), tasks.pids.end());
+        for (const auto& task : started.tasks) {
+            out.add_tasks(task.id);
+            out.add_pids(task.pid);
+        }
         session.send_message(message);
         running = true;
         for (const auto& waiting : std::exchange(early, {})) obey(waiting);

@@ -1,3 +1,4 @@
+// Finding marked processes in /proc and killing them.
 #include "daemons/spurd/strays.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// A small host for one plugin: dlopen, its options, its services, and its ops.
 #include "daemons/spurstepd/cgroup_plugin.hpp"
 
 #include <dlfcn.h>
@@ -8,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <list>
+
+#include "core/version.hpp"
 
 namespace spur::step {
 
@@ -47,7 +50,7 @@ struct CgroupPlugin::Host {
 
     spur_log log{sizeof(spur_log), 0, nullptr, &write_log, &log_enabled};
     spur_config_service facts{sizeof(spur_config_service), 0, nullptr, &get_fact};
-    spur_host host{sizeof(spur_host), 0, "spurstepd", "1.0.0", &service, nullptr};
+    spur_host host{sizeof(spur_host), 0, "spurstepd", program_version, &service, nullptr};
 
     spur_config_value value_of(const spur_option& option) {
         spur_config_value value{};

@@ -1,3 +1,4 @@
+// Making, entering, signalling, measuring and removing the step's cgroup scope.
 #include "daemons/spurstepd/containment.hpp"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+// Setting and removing variables, and carrying out what a task prolog printed.
 #include "daemons/spurstepd/environment.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The fields of each frame's message, and the socket they travel through.
 #include "daemons/spurstepd/frame.hpp"
 
 #include <fcntl.h>
@@ -8,167 +9,90 @@
 #include <cstring>
 #include <utility>
 
-#include "daemons/spurstepd/fields.hpp"
+#include "core/store/tagged.hpp"
+
+namespace spur::archive {
+
+using namespace step;
+
+template <>
+struct Fields<SignalOrder> : SkipsUnknown {
+    static constexpr auto list = std::tuple{field<1>(&SignalOrder::signal), field<2>(&SignalOrder::target)};
+};
+template <>
+struct Fields<EndOrder> : SkipsUnknown {
+    static constexpr auto list =
+        std::tuple{field<1>(&EndOrder::because), field<2>(&EndOrder::wait_s), field<3>(&EndOrder::has_wait),
+                   field<4>(&EndOrder::timed_out), field<5>(&EndOrder::tell)};
+};
+template <>
+struct Fields<LimitOrder> : SkipsUnknown {
+    static constexpr auto list = std::tuple{field<1>(&LimitOrder::end_time), field<2>(&LimitOrder::end_boot_s)};
+};
+template <>
+struct Fields<Chunk> : SkipsUnknown {
+    static constexpr auto list = std::tuple{field<1>(&Chunk::task), field<2>(&Chunk::error_stream),
+                                            field<3>(&Chunk::eof), field<4>(&Chunk::data)};
+};
+template <>
+struct Fields<WindowSize> : SkipsUnknown {
+    static constexpr auto list = std::tuple{field<1>(&WindowSize::rows), field<2>(&WindowSize::columns)};
+};
+template <>
+struct Fields<Hello> : SkipsUnknown {
+    static constexpr auto list =
+        std::tuple{field<1>(&Hello::job), field<2>(&Hello::attempt), field<3>(&Hello::step),
+                   field<4>(&Hello::uid), field<5>(&Hello::pid),     field<6>(&Hello::started)};
+};
+template <>
+struct Fields<StartedTask> : SkipsUnknown {
+    static constexpr auto list = std::tuple{field<1>(&StartedTask::id), field<2>(&StartedTask::pid)};
+};
+template <>
+struct Fields<Started> : SkipsUnknown {
+    static constexpr auto list = std::tuple{field<1>(&Started::tasks)};
+};
+template <>
+struct Fields<Count> : SkipsUnknown {
+    static constexpr auto list = std::tuple{field<1>(&Count::number)};
+};
+template <>
+struct Fields<TaskExit> : SkipsUnknown {
+    static constexpr auto list =
+        std::tuple{field<1>(&TaskExit::task), field<2>(&TaskExit::status), field<3>(&TaskExit::oom)};
+};
+
+}  // namespace spur::archive
 
 namespace spur::step {
+
+template <class T>
+std::string encode(const T& message) {
+    return archive::to_bytes(message);
+}
+template <class T>
+std::optional<T> decode(std::string_view bytes) {
+    return archive::from_bytes<T>(bytes);
+}
+#define SPUR_MESSAGE(T)                    \
+    template std::string encode(const T&); \
+    template std::optional<T> decode(std::string_view)
+SPUR_MESSAGE(SignalOrder);
+SPUR_MESSAGE(EndOrder);
+SPUR_MESSAGE(LimitOrder);
+SPUR_MESSAGE(Chunk);
+SPUR_MESSAGE(WindowSize);
+SPUR_MESSAGE(Hello);
+SPUR_MESSAGE(Started);
+SPUR_MESSAGE(Count);
+SPUR_MESSAGE(TaskExit);
+#undef SPUR_MESSAGE
 
 namespace {
 
 constexpr std::size_t header_bytes = 5;
 
-std::uint32_t narrow(const Field& field) { return static_cast<std::uint32_t>(field.number); }
-
-// Reads every field with `take`; the value if the bytes were whole.
-template <class Value, class Take>
-std::optional<Value> decode(std::string_view bytes, Take take) {
-    Value value{};
-    FieldReader in{bytes};
-    while (const auto field = in.next()) take(*field, value);
-    if (!in.is_whole()) return std::nullopt;
-    return value;
-}
-
 }  // namespace
-
-std::string encode(const SignalOrder& order) {
-    FieldWriter out;
-    out.number(1, order.signal);
-    out.number(2, static_cast<std::uint64_t>(order.target));
-    return out.take();
-}
-std::optional<SignalOrder> decode_signal(std::string_view bytes) {
-    return decode<SignalOrder>(bytes, [](const Field& field, SignalOrder& order) {
-        if (field.tag == 1) order.signal = narrow(field);
-        if (field.tag == 2 && field.number <= 2) order.target = static_cast<SignalOrder::Target>(field.number);
-    });
-}
-
-std::string encode(const EndOrder& order) {
-    FieldWriter out;
-    out.text(1, order.because);
-    out.number(2, order.wait_s);
-    out.number(3, order.has_wait);
-    out.number(4, order.timed_out);
-    out.number(5, order.tell);
-    return out.take();
-}
-std::optional<EndOrder> decode_end(std::string_view bytes) {
-    return decode<EndOrder>(bytes, [](const Field& field, EndOrder& order) {
-        if (field.tag == 1) order.because = field.text;
-        if (field.tag == 2) order.wait_s = narrow(field);
-        if (field.tag == 3) order.has_wait = field.number != 0;
-        if (field.tag == 4) order.timed_out = field.number != 0;
-        if (field.tag == 5) order.tell = field.number != 0;
-    });
-}
-
-std::string encode(const LimitOrder& order) {
-    FieldWriter out;
-    out.number(1, static_cast<std::uint64_t>(order.end_time));
-    out.number(2, static_cast<std::uint64_t>(order.end_boot_s));
-    return out.take();
-}
-std::optional<LimitOrder> decode_limit(std::string_view bytes) {
-    return decode<LimitOrder>(bytes, [](const Field& field, LimitOrder& order) {
-        if (field.tag == 1) order.end_time = static_cast<std::int64_t>(field.number);
-        if (field.tag == 2) order.end_boot_s = static_cast<std::int64_t>(field.number);
-    });
-}
-
-std::string encode(const Chunk& chunk) {
-    FieldWriter out;
-    out.number(1, chunk.task);
-    out.number(2, chunk.error_stream);
-    out.number(3, chunk.eof);
-    out.text(4, chunk.data);
-    return out.take();
-}
-std::optional<Chunk> decode_chunk(std::string_view bytes) {
-    return decode<Chunk>(bytes, [](const Field& field, Chunk& chunk) {
-        if (field.tag == 1) chunk.task = narrow(field);
-        if (field.tag == 2) chunk.error_stream = field.number != 0;
-        if (field.tag == 3) chunk.eof = field.number != 0;
-        if (field.tag == 4) chunk.data = field.text;
-    });
-}
-
-std::string encode(const WindowSize& size) {
-    FieldWriter out;
-    out.number(1, size.rows);
-    out.number(2, size.columns);
-    return out.take();
-}
-std::optional<WindowSize> decode_window(std::string_view bytes) {
-    return decode<WindowSize>(bytes, [](const Field& field, WindowSize& size) {
-        if (field.tag == 1) size.rows = narrow(field);
-        if (field.tag == 2) size.columns = narrow(field);
-    });
-}
-
-std::string encode(const Hello& hello) {
-    FieldWriter out;
-    out.number(1, hello.job);
-    out.number(2, hello.attempt);
-    out.number(3, hello.step);
-    out.number(4, hello.uid);
-    out.number(5, hello.pid);
-    out.number(6, hello.started);
-    return out.take();
-}
-std::optional<Hello> decode_hello(std::string_view bytes) {
-    return decode<Hello>(bytes, [](const Field& field, Hello& hello) {
-        if (field.tag == 1) hello.job = narrow(field);
-        if (field.tag == 2) hello.attempt = narrow(field);
-        if (field.tag == 3) hello.step = narrow(field);
-        if (field.tag == 4) hello.uid = narrow(field);
-        if (field.tag == 5) hello.pid = narrow(field);
-        if (field.tag == 6) hello.started = field.number != 0;
-    });
-}
-
-// Pairs, stored plus one so that task 0 is not taken for an absent field.
-std::string encode(const Started& started) {
-    FieldWriter out;
-    for (std::size_t i = 0; i < started.tasks.size(); ++i) {
-        out.number(1, std::uint64_t{started.tasks[i]} + 1);
-        out.number(2, std::uint64_t{started.pids[i]} + 1);
-    }
-    return out.take();
-}
-std::optional<Started> decode_started(std::string_view bytes) {
-    auto started = decode<Started>(bytes, [](const Field& field, Started& value) {
-        if (field.tag == 1) value.tasks.push_back(narrow(field) - 1);
-        if (field.tag == 2) value.pids.push_back(narrow(field) - 1);
-    });
-    if (started && started->tasks.size() != started->pids.size()) return std::nullopt;
-    return started;
-}
-
-std::string encode(const Count& count) {
-    FieldWriter out;
-    out.number(1, count.number);
-    return out.take();
-}
-std::optional<Count> decode_count(std::string_view bytes) {
-    return decode<Count>(bytes, [](const Field& field, Count& count) {
-        if (field.tag == 1) count.number = field.number;
-    });
-}
-
-std::string encode(const TaskExit& task) {
-    FieldWriter out;
-    out.number(1, task.task);
-    out.number(2, task.status);
-    out.number(3, task.oom);
-    return out.take();
-}
-std::optional<TaskExit> decode_task_exit(std::string_view bytes) {
-    return decode<TaskExit>(bytes, [](const Field& field, TaskExit& task) {
-        if (field.tag == 1) task.task = narrow(field);
-        if (field.tag == 2) task.status = narrow(field);
-        if (field.tag == 3) task.oom = field.number != 0;
-    });
-}
 
 // ---- the socket ----------------------------------------------------------------------------------------------------
 

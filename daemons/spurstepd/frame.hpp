@@ -75,8 +75,12 @@ struct Hello {
     std::uint32_t job{}, attempt{}, step{}, uid{}, pid{};
     bool started{false};
 };
+struct StartedTask {
+    std::uint32_t id{}, pid{};
+    bool operator==(const StartedTask&) const = default;
+};
 struct Started {
-    std::vector<std::uint32_t> tasks, pids;
+    std::vector<StartedTask> tasks;
 };
 struct Count {
     std::uint64_t number{};
@@ -86,26 +90,11 @@ struct TaskExit {
     bool oom{false};
 };
 
-std::string encode(const SignalOrder& order);
-std::string encode(const EndOrder& order);
-std::string encode(const LimitOrder& order);
-std::string encode(const Chunk& chunk);
-std::string encode(const WindowSize& size);
-std::string encode(const Hello& hello);
-std::string encode(const Started& started);
-std::string encode(const Count& count);
-std::string encode(const TaskExit& task);
-
-// Nothing if the bytes make no sense.
-std::optional<SignalOrder> decode_signal(std::string_view bytes);
-std::optional<EndOrder> decode_end(std::string_view bytes);
-std::optional<LimitOrder> decode_limit(std::string_view bytes);
-std::optional<Chunk> decode_chunk(std::string_view bytes);
-std::optional<WindowSize> decode_window(std::string_view bytes);
-std::optional<Hello> decode_hello(std::string_view bytes);
-std::optional<Started> decode_started(std::string_view bytes);
-std::optional<Count> decode_count(std::string_view bytes);
-std::optional<TaskExit> decode_task_exit(std::string_view bytes);
+// Of one of the messages above.
+template <class T>
+std::string encode(const T& message);
+template <class T>
+std::optional<T> decode(std::string_view bytes);  // nothing if the bytes make no sense
 
 // One end of the socket: non-blocking, whole frames in and out. Owns the descriptor.
 class FrameSocket {

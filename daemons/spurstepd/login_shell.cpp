@@ -1,3 +1,4 @@
+// Running the login shell and reading its environment from a pipe.
 #include "daemons/spurstepd/login_shell.hpp"
 
 #include <fcntl.h>

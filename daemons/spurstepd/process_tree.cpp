@@ -1,3 +1,4 @@
+// Walking /proc for descendants and signalling them.
 #include "daemons/spurstepd/process_tree.hpp"
 
 #include <dirent.h>

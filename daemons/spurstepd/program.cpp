@@ -1,3 +1,4 @@
+// What happens between fork and exec, in order.
 #include "daemons/spurstepd/program.hpp"
 
 #include <dirent.h>

@@ -1,6 +1,8 @@
 // Everything a step daemon needs to run one step's tasks on one node. spurd works it out, spurstepd carries it out.
 #pragma once
 
+#include "core/base/ids.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,10 +10,6 @@
 #include <vector>
 
 namespace spur::step {
-
-inline constexpr std::uint32_t batch_step = 0xfffffffb;  // Slurm's numbers for steps with names
-inline constexpr std::uint32_t extern_step = 0xfffffffc;
-inline constexpr std::uint32_t interactive_step = 0xfffffffa;
 
 struct ProcessLimit {
     std::uint32_t resource{};  // RLIMIT_*
@@ -72,7 +70,7 @@ struct LaunchSpec {
     std::vector<std::string> device_allow, device_deny;
     bool bind_verbose{false};  // each task tells on stderr what it was bound to
 
-    [[nodiscard]] bool is_batch() const { return step == batch_step; }
+    [[nodiscard]] bool is_batch() const { return step == step_batch; }
     bool operator==(const LaunchSpec&) const = default;
 };
 

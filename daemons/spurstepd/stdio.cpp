@@ -1,3 +1,4 @@
+// Opening pipes, terminals and files for the streams of a task.
 #include "daemons/spurstepd/stdio.hpp"
 
 #include <fcntl.h>

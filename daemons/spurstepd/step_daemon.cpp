@@ -1,3 +1,4 @@
+// Starting the tasks, the loop that serves them, and the end of the step.
 #include "daemons/spurstepd/step_daemon.hpp"
 
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "core/slurm/refusal.hpp"
 #include "daemons/spurstepd/program.hpp"
 
 namespace spur::step {
@@ -23,8 +25,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint32_t launch_failed_status = 53;   // what Slurm's listings show for it: 0:53
 constexpr std::uint32_t out_of_memory_status = 125;  // 0:125
-constexpr const char* kill_failed = "Kill task failed";
-constexpr auto leftover_pause = 100ms;  // between rounds of SIGKILL
+constexpr auto leftover_pause = 100ms;               // between rounds of SIGKILL
 constexpr auto unkillable_after = 60s;
 constexpr auto sign_of_life = 1s;    // how often spurd hears that everything is being killed
 constexpr auto write_patience = 3s;  // of a step that is being ended, for files that do not take what is for them
@@ -60,7 +61,7 @@ void StepDaemon::run() {
     if (ready) ready = launch();
     if (!ready) {
         result_.launch_failed = true;
-        result_.user_error = prepared && ready.error().code == ErrorCode::not_found;
+        result_.user_error = prepared && ready.error().code == ErrorCode::invalid;
         result_.status = launch_failed_status;
         result_.error = ready.error().text;
         containment_.signal_all(SIGKILL);
@@ -79,7 +80,7 @@ Result<void> StepDaemon::prepare() {
     child_events_ = Descriptor{signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK)};
     if (!child_events_) return fail(ErrorCode::unavailable, "signalfd: {}", std::strerror(errno));
     if (chdir(spec_.directory.c_str()) != 0)
-        return fail(ErrorCode::not_found, "{}: {}", spec_.directory, std::strerror(errno));
+        return fail(ErrorCode::unavailable, "{}: {}", spec_.directory, std::strerror(errno));
     listen();
     auto made = containment_.prepare(spec_);
     if (!made) fail_containment(made.error().text);
@@ -109,10 +110,7 @@ Result<void> StepDaemon::launch() {
     if (suspended_) stop_at_ = Clock::now();  // it was told so before there was anything to stop
     for (const auto& frame : std::exchange(early_, {})) obey(frame);
     Started started;
-    for (const auto& task : tasks_) {
-        started.tasks.push_back(task.id);
-        started.pids.push_back(static_cast<std::uint32_t>(task.pid));
-    }
+    for (const auto& task : tasks_) started.tasks.push_back({task.id, static_cast<std::uint32_t>(task.pid)});
     tell_reader(FrameType::started, encode(started));
     return {};
 }
@@ -223,7 +221,7 @@ void StepDaemon::loop() {
             clear_leftovers();
             if (gone_by_ && Clock::now() > *gone_by_) {
                 result_.error = "processes of the step could not be killed";
-                result_.drain = kill_failed;
+                result_.drain = refusal::kill_failed.sentence;
                 return;
             }
         }
@@ -259,7 +257,7 @@ int StepDaemon::wait_ms() const {
     if (spec_.end_boot_s != 0 && !suspended_ && !kill_at_) {
         const auto now = boot_now();
         no_longer_than(std::chrono::seconds{spec_.end_boot_s - now});
-        if (spec_.warn_signal != 0 && !warned_)
+        if (is_warning_due())
             no_longer_than(std::chrono::seconds{spec_.end_boot_s - spec_.warn_before_s - now});
     }
     return static_cast<int>(wait.count());
@@ -350,7 +348,7 @@ void StepDaemon::check_time() {
     }
     if (spec_.end_boot_s == 0 || suspended_ || kill_at_) return;
     const auto boot = boot_now();
-    if (spec_.warn_signal != 0 && !warned_ && boot >= spec_.end_boot_s - spec_.warn_before_s) warn_tasks();
+    if (is_warning_due() && boot >= spec_.end_boot_s - spec_.warn_before_s) warn_tasks();
     if (boot < spec_.end_boot_s) return;
     if (spec_.end_boot_s != spec_.own_end_boot_s) tell_reader(FrameType::aborted, "");
     end(EndOrder{.tell = true, .because = "DUE TO TIME LIMIT", .timed_out = true});
@@ -404,7 +402,7 @@ void StepDaemon::finish() {
                      static_cast<std::uint64_t>(all.ru_oublock) * 512};
     containment_.read_usage(result_.usage);
     result_.time = unix_now();
-    if (!containment_.remove()) result_.drain = kill_failed;
+    if (!containment_.remove()) result_.drain = refusal::kill_failed.sentence;
     write_result();
     unlink(socket_name(spec_.step).c_str());
     send(FrameType::finished, encode(result_));

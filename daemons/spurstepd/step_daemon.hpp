@@ -60,6 +60,8 @@ private:
     void serve(const pollfd& ready, Task& task, int stream);
     void reap();
     void check_time();
+    // A step that starts slowly is warned once its tasks are there to hear it.
+    [[nodiscard]] bool is_warning_due() const { return spec_.warn_signal != 0 && !warned_ && started_; }
     void clear_leftovers();
     void kill_everything();
 

@@ -151,7 +151,7 @@ void StepDaemon::log(char level, const std::string& text) { send(FrameType::log,
 // What is for the tasks waits for them; an end does not.
 void StepDaemon::take_order(Frame frame) {
     const auto is_kill = [&] {
-        const auto order = decode_signal(frame.payload);
+        const auto order = decode<SignalOrder>(frame.payload);
         return order && order->signal == SIGKILL;
     };
     const bool for_tasks = frame.type == FrameType::input || frame.type == FrameType::window ||
@@ -165,10 +165,10 @@ void StepDaemon::take_order(Frame frame) {
 void StepDaemon::obey(const Frame& frame) {
     switch (frame.type) {
         case FrameType::signal:
-            if (const auto order = decode_signal(frame.payload)) signal_step(*order);
+            if (const auto order = decode<SignalOrder>(frame.payload)) signal_step(*order);
             break;
         case FrameType::end:
-            if (const auto order = decode_end(frame.payload)) {
+            if (const auto order = decode<EndOrder>(frame.payload)) {
                 if (!spec_.is_batch() && !kill_at_) tell_reader(FrameType::aborted, "");
                 end(*order);
             }
@@ -180,24 +180,24 @@ void StepDaemon::obey(const Frame& frame) {
             resume();
             break;
         case FrameType::limit:
-            if (const auto order = decode_limit(frame.payload)) set_limit(*order);
+            if (const auto order = decode<LimitOrder>(frame.payload)) set_limit(*order);
             break;
         case FrameType::input:
             ++inputs_;
-            if (const auto chunk = decode_chunk(frame.payload)) take_input(*chunk);
+            if (const auto chunk = decode<Chunk>(frame.payload)) take_input(*chunk);
             break;
         case FrameType::window:
-            if (const auto size = decode_window(frame.payload)) resize(*size);
+            if (const auto size = decode<WindowSize>(frame.payload)) resize(*size);
             break;
         case FrameType::discard:
             discards_ = true;
             story_.clear();
             break;
         case FrameType::attach:
-            if (const auto next = decode_count(frame.payload)) attach_reader(next->number);
+            if (const auto next = decode<Count>(frame.payload)) attach_reader(next->number);
             break;
         case FrameType::received:
-            if (const auto count = decode_count(frame.payload)) story_.forget_before(count->number);
+            if (const auto count = decode<Count>(frame.payload)) story_.forget_before(count->number);
             break;
         default:
             break;  // a newer spurd may know more than we do

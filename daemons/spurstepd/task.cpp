@@ -1,3 +1,4 @@
+// Moving bytes between a task's streams and spurd, with bounded buffers.
 #include "daemons/spurstepd/task.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// The thread with the user's rights that opens and writes files, and the queue to it.
 #include "daemons/spurstepd/user_files.hpp"
 
 #include <fcntl.h>
@@ -101,7 +102,7 @@ struct UserFiles::Opening {
             each.file =
                 Descriptor{::open(each.path.c_str(), each.in ? O_RDONLY | O_CLOEXEC | O_NOCTTY : writing, 0666)};
             if (!each.file)
-                return fail(ErrorCode::not_found, "Could not open {} file {}: {}", each.stream, each.path,
+                return fail(ErrorCode::invalid, "Could not open {} file {}: {}", each.stream, each.path,
                             std::strerror(errno));
         }
         return {};

@@ -1,3 +1,4 @@
+// The zygote's loop: a descriptor comes in, a step daemon is forked for it.
 #include "daemons/spurstepd/zygote.hpp"
 
 #include <fcntl.h>

@@ -110,7 +110,7 @@ TestHost::TestHost(const Subject& subject, Shape shape, Services services) : mem
     std::filesystem::create_directories(subject.scratch / "run");
     if (services == Services::all) lay_out();
     host_ = memory_.one(spur_host{.program = memory_.c_str(program_for(subject)),
-                                  .version = memory_.c_str("1.0.0"),
+                                  .version = memory_.c_str(SPUR_VERSION),
                                   .service = &find_service,
                                   .context = this});
 }

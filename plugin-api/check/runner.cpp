@@ -41,7 +41,7 @@ void limit(int resource, rlim_t value) {
     setrlimit(resource, &now);
 }
 
-void settle_in(int output, std::chrono::seconds deadline) {
+void confine_process(int output, std::chrono::seconds deadline) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(output, STDOUT_FILENO);
@@ -159,7 +159,7 @@ Outcome run_in_child(const Body& body, std::chrono::seconds deadline) {
     if (child < 0) die("fork");
     if (child == 0) {
         close(ends[0]);
-        settle_in(output, deadline);
+        confine_process(output, deadline);
         const auto outcome = judge(body);
         const char mark = outcome.verdict == Verdict::ok ? 'o' : outcome.verdict == Verdict::skipped ? 's' : 'f';
         write_all(ends[1], mark + outcome.text);

@@ -113,7 +113,7 @@ TEST_F(AgentBatch, CancellingTellsTheJobWaitsAndKills) {
     const auto report = controller.wait_report(15, v1::StepReport::FINISHED);
     ASSERT_TRUE(report);
     EXPECT_EQ(report->exit_status(), static_cast<unsigned>(SIGKILL));
-    EXPECT_TRUE(controller.wait_report(15, v1::StepReport::EPILOG_DONE, extern_step));
+    EXPECT_TRUE(controller.wait_report(15, v1::StepReport::EPILOG_DONE, step_extern));
     const auto text = file("out.15");
     EXPECT_NE(text.find("slurmstepd: error: *** JOB 15 ON n1 CANCELLED AT 20"), std::string::npos) << text;
     EXPECT_NE(text.find("got term"), std::string::npos) << text;
@@ -253,7 +253,7 @@ TEST_F(AgentBatch, PrologAndEpilogRunAroundTheJob) {
     ASSERT_TRUE(report);
     EXPECT_FALSE(report->node_done());
     end(22, "COMPLETED");
-    ASSERT_TRUE(controller.wait_report(22, v1::StepReport::EPILOG_DONE, extern_step));
+    ASSERT_TRUE(controller.wait_report(22, v1::StepReport::EPILOG_DONE, step_extern));
     EXPECT_EQ(file("log"), "prolog_slurmd 22\njob\nepilog_slurmd 22\n");
 }
 
@@ -266,7 +266,7 @@ TEST_F(AgentBatch, AFailingPrologKeepsTheJobFromRunning) {
     ASSERT_TRUE(report);
     EXPECT_EQ(report->error(), "prolog /bin/false exited with 1");
     end(23, "PENDING");
-    ASSERT_TRUE(controller.wait_report(23, v1::StepReport::EPILOG_DONE, extern_step));
+    ASSERT_TRUE(controller.wait_report(23, v1::StepReport::EPILOG_DONE, step_extern));
     EXPECT_FALSE(fs::exists(work / "ran"));
 }
 
@@ -300,7 +300,7 @@ TEST_F(AgentBatch, AFailedEpilogIsReportedAsSuch) {
     ASSERT_TRUE(joined());
     ASSERT_TRUE(run(batch(28, "true")));
     end(28);
-    const auto report = controller.wait_report(28, v1::StepReport::EPILOG_DONE, extern_step);
+    const auto report = controller.wait_report(28, v1::StepReport::EPILOG_DONE, step_extern);
     ASSERT_TRUE(report);
     EXPECT_EQ(report->error(), "epilog /bin/false exited with 1");
 }
@@ -309,7 +309,7 @@ TEST_F(AgentBatch, EndingAnUnknownJobIsAnsweredAsDone) {
     start_spurd();
     ASSERT_TRUE(joined());
     end(4711);
-    EXPECT_TRUE(controller.wait_report(4711, v1::StepReport::EPILOG_DONE, extern_step));
+    EXPECT_TRUE(controller.wait_report(4711, v1::StepReport::EPILOG_DONE, step_extern));
 }
 
 TEST_F(AgentBatch, ResourceLimitsArePassedOn) {

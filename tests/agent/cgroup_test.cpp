@@ -63,7 +63,7 @@ TEST_F(AgentCgroup, KillingReachesProcessesThatHideFromTheirParent) {
                  "while ! test -s hidden; do sleep 0.01; done; echo up; sleep 1000"));
     ASSERT_TRUE(wait_file("out.3", "up"));
     end(3);
-    ASSERT_TRUE(controller.wait_report(3, v1::StepReport::EPILOG_DONE, extern_step));
+    ASSERT_TRUE(controller.wait_report(3, v1::StepReport::EPILOG_DONE, step_extern));
     EXPECT_NE(kill(std::atoi(file("hidden").c_str()), 0), 0);
     EXPECT_FALSE(fs::exists(group / "job_3.1"));
 }
@@ -96,7 +96,7 @@ TEST_F(AgentCgroup, ASuspendedJobCanBeEnded) {
     message.mutable_suspend()->set_attempt(1);
     controller.send(message);
     end(5);
-    EXPECT_TRUE(controller.wait_report(5, v1::StepReport::EPILOG_DONE, extern_step));
+    EXPECT_TRUE(controller.wait_report(5, v1::StepReport::EPILOG_DONE, step_extern));
 }
 
 TEST_F(AgentCgroup, WhatADeadStepDaemonLeftIsKilledByItsGroup) {
@@ -124,6 +124,33 @@ TEST_F(AgentCgroup, AStepThatRunsOutOfMemorySaysSoAsSlurmDoes) {
                                  "processes may have been killed by the cgroup out-of-memory handler.\n"),
               std::string::npos)
         << file("out.7");
+}
+
+// Whoever ignores SIGCHLD hears nothing of what his children used: then only the group knows.
+TEST_F(AgentCgroup, WhatAStepReadsAndWritesOnADiskIsInItsUsage) {
+    const char* const disk = std::getenv("SPUR_TEST_DISK");  // a directory on a block device; tests/vm makes one
+    if (disk == nullptr) GTEST_SKIP() << "SPUR_TEST_DISK names no directory on a disk that counts by control group";
+    const auto report = run(batch(8, "cd " + std::string{disk} + R"(
+python3 - <<'end'
+import os, signal
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+def alone(*words):
+    if os.fork() == 0:
+        os.execvp(words[0], words)
+    try:
+        os.wait()
+    except ChildProcessError:
+        pass
+alone("dd", "if=/dev/zero", "of=file", "bs=64k", "count=32", "oflag=direct")
+alone("dd", "if=file", "of=/dev/null", "bs=64k", "count=16", "iflag=direct")
+end
+stat -c %s file)"));
+    ASSERT_TRUE(report);
+    EXPECT_NE(file("out.8").find("2097152\n"), std::string::npos) << file("out.8");
+    constexpr std::uint64_t mib = 1U << 20;
+    EXPECT_GE(report->usage().write_bytes(), 2 * mib);
+    EXPECT_LT(report->usage().write_bytes(), 3 * mib);
+    EXPECT_GE(report->usage().read_bytes(), mib);
 }
 
 class AgentWithoutCgroup : public Node {};

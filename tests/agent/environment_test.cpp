@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "daemons/common/environment/environment.hpp"
 #include "daemons/spurd/cpu_bind.hpp"
 #include "daemons/spurd/hardware.hpp"
 #include "daemons/spurd/step_plan.hpp"
@@ -44,6 +45,10 @@ v1::JobLaunch job(std::uint32_t id, const std::vector<v1::NodeShare>& shares, co
     launch.mutable_job()->mutable_spec()->set_name("wrap");
     launch.mutable_job()->mutable_spec()->set_alloc_node("vm");
     return launch;
+}
+
+std::vector<std::uint32_t> tasks_of(const v1::JobLaunch& launch) {
+    return tasks_per_node(environment::Allocation{launch.job(), launch.shares()});
 }
 
 v1::LaunchBatch batch(const v1::JobLaunch& launch) {
@@ -368,22 +373,37 @@ TEST(AgentEnvironment, WhereNobodyCountsTasksEveryCpuMayHaveOne) {  // --mincpus
     auto node = share("n1", 4);
     node.set_tasks(1);
     auto launch = job(1, {node}, "n1");
-    EXPECT_EQ(tasks_per_node(launch), std::vector<std::uint32_t>{4});
+    EXPECT_EQ(tasks_of(launch), std::vector<std::uint32_t>{4});
     launch.mutable_job()->mutable_spec()->set_tasks(1);
-    EXPECT_EQ(tasks_per_node(launch), std::vector<std::uint32_t>{1});
+    EXPECT_EQ(tasks_of(launch), std::vector<std::uint32_t>{1});
+}
+
+TEST(AgentEnvironment, AllOfANodesMemoryIsNoNumber) {  // --mem=0: no variable, in a script as in salloc
+    auto launch = job(1, {share("n1", 4)}, "n1");
+    launch.mutable_job()->mutable_spec()->set_mem_per_node_mib(0);
+    EXPECT_FALSE(as_map(batch_environment(batch(launch), facts, {})).contains("SLURM_MEM_PER_NODE"));
+    environment::Variables command;
+    add_request(command, environment::command, {launch.job().spec(), 1, {}, {}});
+    EXPECT_TRUE(command.pairs().empty());
+}
+
+TEST(AgentEnvironment, ADistributionIsToldInSmallLetters) {  // -m CYCLIC
+    auto launch = job(1, {share("n1", 4)}, "n1");
+    launch.mutable_job()->mutable_spec()->set_distribution("CYCLIC");
+    EXPECT_EQ(as_map(batch_environment(batch(launch), facts, {})).at("SLURM_DISTRIBUTION"), "cyclic");
 }
 
 TEST(AgentEnvironment, CountsOfEqualNeighboursAreFolded) {
-    EXPECT_EQ(compress_counts({6, 2}), "6,2");
-    EXPECT_EQ(compress_counts({64, 64}), "64(x2)");
-    EXPECT_EQ(compress_counts({2, 2, 3, 3, 3, 1}), "2(x2),3(x3),1");
-    EXPECT_EQ(compress_counts({}), "");
+    EXPECT_EQ(environment::compress_counts({6, 2}), "6,2");
+    EXPECT_EQ(environment::compress_counts({64, 64}), "64(x2)");
+    EXPECT_EQ(environment::compress_counts({2, 2, 3, 3, 3, 1}), "2(x2),3(x3),1");
+    EXPECT_EQ(environment::compress_counts({}), "");
 }
 
 TEST(AgentEnvironment, TasksAreDealtOutWhereThereIsMoreRoom) {
     auto launch = job(1, {share("n1", 8), share("n2", 8)}, "n[1-2]");
     launch.mutable_job()->mutable_spec()->set_tasks(3);
-    EXPECT_EQ(tasks_per_node(launch), (std::vector<std::uint32_t>{2, 1}));
+    EXPECT_EQ(tasks_of(launch), (std::vector<std::uint32_t>{2, 1}));
 }
 
 // ---- binding -------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/ids.hpp"
 #include "daemons/common/sign/signing_key.hpp"
 #include "daemons/common/wire/auth.hpp"
 #include "daemons/common/wire/server.hpp"
@@ -18,8 +19,6 @@
 namespace spur::test {
 
 using namespace std::chrono_literals;
-
-inline constexpr std::uint32_t batch_step = 0xfffffffb, extern_step = 0xfffffffc;
 
 class FakeController {
 public:
@@ -40,7 +39,7 @@ public:
     // All wait; nothing: it did not come in time.
     std::optional<v1::Register> wait_registration(std::size_t count = 1);
     std::optional<v1::StepReport> wait_report(std::uint32_t job, v1::StepReport::Kind kind,
-                                              std::uint32_t step = batch_step);
+                                              std::uint32_t step = step_batch);
     std::optional<v1::Heartbeat> wait_heartbeat();
 
     void send(const v1::ControllerMessage& message);

@@ -31,7 +31,7 @@ protected:
     // Holds the pipe open; what is written to it stays there.
     int hold_pipe() const { return open((work / "pipe").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC); }
     bool is_over(std::uint32_t job) {
-        return controller.wait_report(job, v1::StepReport::EPILOG_DONE, extern_step).has_value();
+        return controller.wait_report(job, v1::StepReport::EPILOG_DONE, step_extern).has_value();
     }
 };
 

@@ -48,7 +48,7 @@ TEST_F(AgentHistory, AJobThatIsCancelledWhileItWaitsForItsNumberNeverRuns) {
     ASSERT_TRUE(wait_file("out.1", "up"));
     launch(started_at(200, 1, "echo second > ran"));
     end(1);
-    ASSERT_TRUE(controller.wait_report(1, v1::StepReport::EPILOG_DONE, extern_step));
+    ASSERT_TRUE(controller.wait_report(1, v1::StepReport::EPILOG_DONE, step_extern));
     ASSERT_TRUE(wait_until([&] { return std::filesystem::is_empty(state / "jobs"); }));
     EXPECT_EQ(file("ran"), "");
 }

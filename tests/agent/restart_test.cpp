@@ -30,7 +30,7 @@ TEST_F(AgentRestart, AJobSurvivesAKilledSpurdAndItsExitCodeArrives) {
     restart_spurd();
     const auto again = joined(2);
     ASSERT_TRUE(again);
-    EXPECT_TRUE(holds(*again, 1, batch_step));
+    EXPECT_TRUE(holds(*again, 1, step_batch));
     release();
     const auto report = controller.wait_report(1, v1::StepReport::FINISHED);
     ASSERT_TRUE(report);
@@ -49,7 +49,7 @@ TEST_F(AgentRestart, AJobThatEndsWhileSpurdIsAwayIsReportedWhenItIsBack) {
     start_spurd(options_);
     const auto again = joined(2);
     ASSERT_TRUE(again);
-    EXPECT_TRUE(holds(*again, 2, batch_step));
+    EXPECT_TRUE(holds(*again, 2, step_batch));
     const auto report = controller.wait_report(2, v1::StepReport::FINISHED);
     ASSERT_TRUE(report);
     EXPECT_EQ(report->exit_status(), 9u << 8);
@@ -82,7 +82,7 @@ TEST_F(AgentRestart, OrdersStillReachAStepAfterARestart) {
     ASSERT_TRUE(report);
     EXPECT_EQ(report->exit_status(), static_cast<unsigned>(SIGTERM));
     EXPECT_NE(file("out.3").find("CANCELLED AT"), std::string::npos);
-    EXPECT_TRUE(controller.wait_report(3, v1::StepReport::EPILOG_DONE, extern_step));
+    EXPECT_TRUE(controller.wait_report(3, v1::StepReport::EPILOG_DONE, step_extern));
 }
 
 TEST_F(AgentRestart, TheLimitIsEnforcedWhileSpurdIsAway) {
@@ -125,7 +125,7 @@ TEST_F(AgentRestart, WhatTheControllerDoesNotKnowIsEnded) {
     v1::StepOnNode unknown;
     unknown.set_job_id(6);
     unknown.set_attempt(1);
-    unknown.set_step_id(extern_step);
+    unknown.set_step_id(step_extern);
     controller.unknown = {unknown};
     controller.close_sessions();
     ASSERT_TRUE(joined(2));
@@ -163,6 +163,17 @@ TEST_F(AgentRestart, ADeadStepDaemonIsReportedAndItsProcessesAreKilled) {
     EXPECT_TRUE(wait_until([&] { return kill(task, 0) != 0; }));
 }
 
+TEST_F(AgentRestart, AStepDaemonThatDiesBetweenItsTasksHasStartedSomething) {
+    start_spurd();
+    ASSERT_TRUE(joined());
+    start_job(19);
+    run_step(step_launch(credential(19, 0, 200),
+                         {"sh", "-c", "[ $SLURM_PROCID = 0 ] && kill -KILL $PPID; exec sleep 1000"}));
+    const auto report = controller.wait_report(19, v1::StepReport::FINISHED, 0);
+    ASSERT_TRUE(report) << "it could be launched";
+    EXPECT_TRUE(report->lost());
+}
+
 TEST_F(AgentRestart, AStepDaemonThatDoesNotAnswerIsKilledWithItsProcesses) {
     controller.policy.set_kill_wait_s(1);
     start_spurd();
@@ -174,7 +185,7 @@ TEST_F(AgentRestart, AStepDaemonThatDoesNotAnswerIsKilledWithItsProcesses) {
     ASSERT_EQ(kill(daemon, SIGSTOP), 0);
     end(18);
     const auto is_over = [&] {
-        return controller.wait_report(18, v1::StepReport::EPILOG_DONE, extern_step).has_value();
+        return controller.wait_report(18, v1::StepReport::EPILOG_DONE, step_extern).has_value();
     };
     EXPECT_TRUE(is_over() || is_over()) << "after half a minute";
     EXPECT_NE(kill(daemon, 0), 0);
@@ -209,7 +220,8 @@ TEST_F(AgentRestart, TwoAgentsDoNotShareAStateDirectory) {
                          " -N n1 --listen 127.0.0.1:0 --state-dir " + state.string() + " 2>" +
                          (work / "second").string();
     EXPECT_NE(system(command.c_str()), 0);
-    EXPECT_NE(file("second").find("another spurd uses " + state.string()), std::string::npos) << file("second");
+    EXPECT_NE(file("second").find("state directory " + state.string() + " is in use by process "), std::string::npos)
+        << file("second");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ Config config_with(std::string_view addr, std::string_view hostname = "", std::u
     return config;
 }
 
-Settings settings_of(const Config& config, const Options& options = {}) {
+Settings settings_of(const Config& config, const daemon::DaemonOptions& options = {}) {
     Hardware hardware;
     hardware.hostname = "n2.lab.org";
     auto settings = make_settings(options, config, hardware);
@@ -29,8 +29,8 @@ TEST(AgentSettings, TheAddressOfTheNodesEntryIsWhatOthersAreTold) {
     const auto settings = settings_of(config_with("10.0.0.[7-8]"));
     EXPECT_EQ(serve_address(settings, 41233, "n2"), "10.0.0.8:41233");
     EXPECT_EQ(serve_address(settings_of(config_with("fd00::1,fd00::2")), 41233, "n2"), "[fd00::2]:41233");
-    Options options;
-    options.advertise = "elsewhere:1";
+    daemon::DaemonOptions options;
+    options.own["advertise"] = "elsewhere:1";
     EXPECT_EQ(serve_address(settings_of(config_with("10.0.0.[7-8]"), options), 41233, "n2"), "elsewhere:1");
 }
 
@@ -48,7 +48,7 @@ TEST(AgentSettings, ItListensOnTheAddressAndPortOfItsEntry) {
     EXPECT_EQ(settings_of(config).listen.text(), "0.0.0.0:7000");
     config.agent.listen_addr = "10.1.0.8";
     EXPECT_EQ(settings_of(config).listen.text(), "10.1.0.8:7000");
-    Options options;
+    daemon::DaemonOptions options;
     options.listen = "127.0.0.1:0";
     EXPECT_EQ(settings_of(config, options).listen.text(), "127.0.0.1:0");
 }
@@ -56,8 +56,8 @@ TEST(AgentSettings, ItListensOnTheAddressAndPortOfItsEntry) {
 TEST(AgentSettings, AMachineIsTheNodeWhoseEntryHasItsHostname) {
     EXPECT_EQ(settings_of(config_with("")).node, "n2");
     EXPECT_EQ(settings_of(config_with("", "n2,n1")).node, "n1");
-    Options options;
-    options.node_name = "n2";
+    daemon::DaemonOptions options;
+    options.own["node"] = "n2";
     EXPECT_EQ(settings_of(config_with("", "n2,n1"), options).node, "n2");
 }
 

@@ -135,7 +135,7 @@ TEST_F(AgentStep, EndingTheJobTellsItsSteps) {
     const auto rest = run.read();
     EXPECT_NE(rest.err.find("slurmstepd: error: *** STEP 1.0 ON n1 CANCELLED AT 20"), std::string::npos) << rest.err;
     EXPECT_EQ(rest.end, static_cast<unsigned>(SIGTERM));
-    EXPECT_TRUE(controller.wait_report(1, v1::StepReport::EPILOG_DONE, extern_step));
+    EXPECT_TRUE(controller.wait_report(1, v1::StepReport::EPILOG_DONE, step_extern));
 }
 
 TEST_F(AgentStep, AStepEndsWithItsStream) {
@@ -200,7 +200,7 @@ TEST_F(AgentStep, ACredentialStartsItsStepOnce) {
 
 TEST_F(AgentStep, AJobThatIsOverTakesNoMoreSteps) {
     end(1, "COMPLETED");
-    ASSERT_TRUE(controller.wait_report(1, v1::StepReport::EPILOG_DONE, extern_step));
+    ASSERT_TRUE(controller.wait_report(1, v1::StepReport::EPILOG_DONE, step_extern));
     ASSERT_TRUE(wait_until([&] { return std::filesystem::is_empty(state / "jobs"); }));
     EXPECT_EQ(run_step(step_launch(credential(1, 0, 1), {"true"})).failure, "job 1 is over on node n1");
 }

@@ -5,8 +5,8 @@
 
 #include <random>
 
+#include "core/store/tagged.hpp"
 #include "daemons/spurstepd/environment.hpp"
-#include "daemons/spurstepd/fields.hpp"
 #include "daemons/spurstepd/frame.hpp"
 #include "daemons/spurstepd/spec.hpp"
 #include "daemons/spurstepd/task.hpp"
@@ -18,7 +18,7 @@ LaunchSpec full_spec() {
     LaunchSpec spec;
     spec.job = 12;
     spec.attempt = 3;
-    spec.step = batch_step;
+    spec.step = step_batch;
     spec.node = "n1";
     spec.directory = "/var/spool/spurd/jobs/job00012.3";
     spec.label = "12.batch";
@@ -70,12 +70,21 @@ TEST(StepWire, ASpecComesBackAsItWent) {
 }
 
 TEST(StepWire, UnknownFieldsAreSkipped) {
-    FieldWriter newer;
-    newer.number(900, 5);
-    newer.text(901, "from the future");
-    const auto back = decode_spec(encode(full_spec()) + newer.take());
+    std::string newer;
+    archive::Writer out{newer};
+    archive::write_field(out, 900, 5U);
+    archive::write_field(out, 901, std::string{"from the future"});
+    const auto back = decode_spec(encode(full_spec()) + newer);
     ASSERT_TRUE(back);
     EXPECT_EQ(*back, full_spec());
+}
+
+TEST(StepWire, ANumberTooLargeForItsFieldIsRefused) {
+    std::string bytes;
+    archive::Writer out{bytes};
+    archive::write_field(out, 1, std::uint64_t{1} << 32);  // the job's number has 32 bits
+    EXPECT_FALSE(decode_spec(bytes));
+    EXPECT_FALSE(decode<Hello>(bytes));
 }
 
 TEST(StepWire, AResultIsWholeOrRefused) {
@@ -100,9 +109,9 @@ TEST(StepWire, RandomBytesNeverCrash) {
         for (int flips = static_cast<int>(dice() % 4); flips > 0 && !bytes.empty(); --flips)
             bytes[dice() % bytes.size()] = static_cast<char>(dice());
         static_cast<void>(decode_spec(bytes));
-        static_cast<void>(decode_chunk(bytes));
-        static_cast<void>(decode_end(bytes));
-        static_cast<void>(decode_started(bytes));
+        static_cast<void>(decode<Chunk>(bytes));
+        static_cast<void>(decode<EndOrder>(bytes));
+        static_cast<void>(decode<Started>(bytes));
     }
 }
 

@@ -1,83 +1,13 @@
 // The controller's side of its agents: what is sent when, what is taken from them, and what they are told about it.
-#include <gtest/gtest.h>
+#include "tests/controller/agents_fixture.hpp"
 
-#include <algorithm>
 #include <set>
-
-#include "tests/support/engine_rig.hpp"
-#include "tests/support/fake_agent.hpp"
-#include "tests/support/fake_directory.hpp"
 
 namespace spur::ctld {
 namespace {
 
 using namespace std::chrono_literals;
 using namespace testing;
-using Message = v1::ControllerMessage;
-
-class AgentsTest : public ::testing::Test {
-protected:
-    static std::string beginning() {
-        ClusterBuilder builder;
-        builder.nodes("n[1-2]", testing::cpus(8)).pending("a").pending("b").pending("c", node_count(2));
-        builder.cluster();
-        return snapshot_of(builder.cluster());
-    }
-    explicit AgentsTest(std::uint32_t version = newest_state_version)
-        : rig{[](FakeLog& log) { log.first_snapshot = beginning(); }} {
-        directory->add(uid, "user", {100, 200});
-        rig.engine->observe(agents);
-        rig.start();
-        if (!rig.propose(SetStateVersion{version})) throw std::runtime_error{"the version stays"};
-    }
-    ~AgentsTest() override {
-        users.stop();
-        rig.engine->stop();
-    }
-
-    // Starts job `id` on n1 as a scheduler would.
-    void start_job(std::uint32_t id) {
-        Placement place;
-        rig.look([&](const Cluster& cluster) {
-            const auto& node = *cluster.find_node("n1");
-            NodeShare share{.node = node.id, .cpus = 1};
-            share.cores.add(*(node.usable_cores() - node.use.busy_cores()).next(0));
-            place = {.job = JobId{id}, .partition = cluster.find_job(JobId{id})->spec->partitions.front()};
-            place.shares = {share};
-        });
-        const auto started = rig.propose(StartJob{{place}});
-        ASSERT_TRUE(started) << started.error().text;
-    }
-    JobState state_of(std::uint32_t id) {
-        JobState state{};
-        rig.look([&](const Cluster& cluster) { state = cluster.find_job(JobId{id})->state; });
-        return state;
-    }
-    // Waits for a message of this kind; others that come before are dropped.
-    static Message await(FakeAgent& agent, Message::BodyCase kind) {
-        for (;;) {
-            for (auto& message : agent.take())
-                if (message.body_case() == kind) return message;
-            std::this_thread::sleep_for(1ms);
-        }
-    }
-
-    bool has_line(std::string_view part) {
-        const std::lock_guard lock{mutex};
-        return std::ranges::any_of(lines, [&](const auto& line) { return line.find(part) != std::string::npos; });
-    }
-
-    std::mutex mutex;
-    std::vector<std::string> lines;   // of the agents' log
-    static constexpr Uid uid = 1000;  // of ClusterBuilder's jobs
-    std::shared_ptr<FakeDirectory> directory = std::make_shared<FakeDirectory>();
-    EngineRig rig;
-    Users users{directory, {.answer = 20ms, .again = 10ms}};
-    Agents agents{*rig.engine, users, AgentConfig{}, "test", [this](std::string line) {
-                      const std::lock_guard lock{mutex};
-                      lines.push_back(std::move(line));
-                  }};
-};
 
 TEST_F(AgentsTest, ALaunchCarriesTheGroupsOfTheOwner) {
     FakeAgent agent{agents, "n1"};
@@ -535,25 +465,6 @@ TEST_F(AgentsTest, ALaunchSaysHowManySecondsAreLeft) {
     const auto launch = await(agent, Message::kLaunch).launch().job();
     ASSERT_NE(launch.end_time(), 0);
     EXPECT_EQ(launch.remaining_s(), launch.end_time() - rig.now);
-}
-
-TEST_F(AgentsTest, AClockThatIsFarOffIsNamedOnceAndShown) {
-    FakeAgent agent{agents, "n1"};
-    agent.join();
-    await(agent, Message::kWelcome);
-    v1::AgentMessage beat;
-    const auto skew = [&](std::int64_t seconds) {
-        beat.mutable_heartbeat()->set_now(::time(nullptr) + seconds);
-        agent.send(beat);
-        return agents.vitals(NodeId{0})->clock_skew_s;
-    };
-    EXPECT_EQ(skew(5), 0);
-    EXPECT_NEAR(static_cast<double>(skew(-3600)), -3600, 2);
-    EXPECT_NEAR(static_cast<double>(skew(-3600)), -3600, 2);
-    EXPECT_EQ(skew(0), 0);
-    const std::lock_guard lock{mutex};
-    EXPECT_EQ(std::ranges::count_if(lines, [](const auto& line) { return line.find("clock") != std::string::npos; }),
-              2);
 }
 
 }  // namespace

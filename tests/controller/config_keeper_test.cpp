@@ -224,5 +224,12 @@ TEST_F(PeersTest, AClockThatIsFarOffIsNamed) {
                                               "NTP"});
 }
 
+TEST_F(PeersTest, OneWithAnotherKeyIsNamedOnceWithTheRemedy) {
+    start({{"b", fail(ErrorCode::unavailable, "nobody there")}, {"c", fail(ErrorCode::denied, "wrong key")}});
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_TRUE(lines[0].starts_with("controller c has another auth key than this one")) << lines[0];
+    EXPECT_NE(lines[0].find("copy one and the same key to all controllers"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace spur::ctld

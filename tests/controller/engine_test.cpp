@@ -90,6 +90,17 @@ TEST_F(EngineTest, ACommandThatCannotBeStoredIsRefusedBeforeItIsProposed) {
     EXPECT_EQ(rig.log->entries().size(), 1U);
 }
 
+TEST_F(EngineTest, AnEntryIsTheProposerAndItsNumberLowestByteFirstThenTheCommand) {
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(rig.propose(submission()));
+    const auto entries = rig.log->entries();
+    ASSERT_EQ(entries.size(), 2U);
+    EXPECT_EQ(entries[0].substr(0, 8), entries[1].substr(0, 8));
+    const auto first = static_cast<char>(entries[0][8]);
+    EXPECT_EQ(entries[0].substr(8, 8), first + std::string(7, '\0'));
+    EXPECT_EQ(entries[1].substr(8, 8), static_cast<char>(first + 1) + std::string(7, '\0'));
+    EXPECT_TRUE(decode_command(std::string_view{entries[0]}.substr(16)));
+}
+
 // ---- sizes ---------------------------------------------------------------------------------------------------------
 
 TEST_F(EngineTest, WhatIsTooLargeForTheLogIsRefusedAlone) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "daemons/common/daemon/options.hpp"
@@ -48,6 +49,16 @@ TEST(DaemonOptions, ADaemonsOwnOptionsAreFoundByName) {
     EXPECT_EQ(options->get("absent", "x"), "x");
 }
 
+TEST(DaemonOptions, FilesAreMeantFromWhereTheDaemonWasStarted) {
+    const auto options = parse({"-f", "here.conf", "--pid-file=pid", "-dstate", "--listen", "here:1"});
+    ASSERT_TRUE(options) << options.error().text;
+    const auto here = std::filesystem::current_path();
+    EXPECT_EQ(options->config_path, (here / "here.conf").native());
+    EXPECT_EQ(options->pid_file, (here / "pid").native());
+    EXPECT_EQ(options->state_dir, (here / "state").native());
+    EXPECT_EQ(options->listen, "here:1");
+}
+
 TEST(DaemonOptions, MistakesAreSentences) {
     EXPECT_EQ(mistake({"--foregroun"}), "there is no option --foregroun; did you mean \"foreground\"?; try spurd -h");
     EXPECT_EQ(mistake({"-x"}), "there is no option -x; try spurd -h");
@@ -64,9 +75,9 @@ TEST(DaemonOptions, EachVRaisesTheConfiguredLevelByOne) {
 }
 
 TEST(DaemonOptions, HelpShowsEveryOption) {
-    const auto text = usage("spurd", "the node agent", own);
-    for (const auto* const part :
-         {"-D, --foreground", "-N, --node-name=NAME", "    --listen=ADDRESS", "the name of this node"})
+    const auto text = usage("spurd", "the node agent", own, "Signals: TERM stops it.");
+    for (const auto* const part : {"-D, --foreground", "-N, --node-name=NAME", "    --listen=HOST:PORT",
+                                   "the name of this node", "\nSignals: TERM stops it.\n"})
         EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 

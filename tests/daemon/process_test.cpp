@@ -1,4 +1,4 @@
-// Going into the background, being ready, signals, and the state directory.
+// Going into the background, being ready, and the state directory.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -7,13 +7,11 @@
 #include <unistd.h>
 
 #include <array>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
-#include "daemons/common/daemon/daemonize.hpp"
-#include "daemons/common/daemon/signals.hpp"
+#include "daemons/common/daemon/background.hpp"
 #include "daemons/common/daemon/state_dir.hpp"
 
 namespace spur::daemon {
@@ -79,12 +77,12 @@ TEST_F(StateDirTest, CannotBeAFile) {
     EXPECT_NE(dir.error().text.find("is not a directory"), std::string::npos);
 }
 
-using DaemonizeTest = InTempDir;
+using BackgroundTest = InTempDir;
 
-TEST_F(DaemonizeTest, TheStarterEndsWellOnceTheDaemonIsReady) {
+TEST_F(BackgroundTest, TheStarterEndsWellOnceTheDaemonIsReady) {
     const auto pid_file = dir_ / "pid";
     const int status = status_of_child([&] {
-        if (!daemonize()) return 90;
+        if (!go_into_background()) return 90;
         // From here on this is the daemon; its starter has become the child that the test waits for.
         if (!ready(pid_file)) return 91;
         stopping();
@@ -98,16 +96,16 @@ TEST_F(DaemonizeTest, TheStarterEndsWellOnceTheDaemonIsReady) {
     EXPECT_NE(written, ::getpid());
 }
 
-TEST_F(DaemonizeTest, TheStarterFailsAsTheDaemonDoes) {
+TEST_F(BackgroundTest, TheStarterFailsAsTheDaemonDoes) {
     const int status = status_of_child([] {
-        if (!daemonize()) return 90;
+        if (!go_into_background()) return 90;
         return 42;
     });
     EXPECT_TRUE(WIFEXITED(status));
     EXPECT_EQ(WEXITSTATUS(status), 42);
 }
 
-TEST_F(DaemonizeTest, SystemdIsTold) {
+TEST_F(BackgroundTest, SystemdIsTold) {
     const auto path = (dir_ / "notify").native();
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -125,7 +123,7 @@ TEST_F(DaemonizeTest, SystemdIsTold) {
     ::close(fd);
 }
 
-TEST_F(DaemonizeTest, APidFileOfAnotherProcessIsLeftAlone) {
+TEST_F(BackgroundTest, APidFileOfAnotherProcessIsLeftAlone) {
     const auto pid_file = dir_ / "pid";
     std::ofstream{pid_file} << "1\n";
     stopping(pid_file);
@@ -135,30 +133,10 @@ TEST_F(DaemonizeTest, APidFileOfAnotherProcessIsLeftAlone) {
     EXPECT_FALSE(fs::exists(pid_file));
 }
 
-TEST(Signals, ReloadReopenAndStopInTheirOrder) {
-    const int status = status_of_child([] {
-        auto signals = Signals::take();
-        if (!signals) return 90;
-        std::string seen;
-        ::kill(::getpid(), SIGUSR2);
-        ::kill(::getpid(), SIGHUP);
-        signals->run({.stop = [&] { seen += 's'; },
-                      .reload =
-                          [&] {
-                              seen += 'l';
-                              ::kill(::getpid(), SIGTERM);
-                          },
-                      .reopen = [&] { seen += 'o'; }});
-        // Both signals wait at once, and the lower number is read first: SIGHUP gives "ol", SIGUSR2 "o", SIGTERM "s".
-        return seen == "olos" ? 0 : 91;
-    });
-    EXPECT_EQ(WEXITSTATUS(status), 0);
-}
-
 TEST(Complain, GivesTheCodeBackAndNamesTheProgramOnEveryLine) {
     testing::internal::CaptureStderr();
     EXPECT_EQ(complain("spurctld", Error{ErrorCode::invalid, "one\ntwo"}, 64), 64);
-    EXPECT_EQ(testing::internal::GetCapturedStderr(), "spurctld: one\nspurctld: two\n");
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "spurctld: error: one\nspurctld: error: two\n");
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ std::string first_state() {
     return snapshot_of(builder.cluster());
 }
 
-ServiceHooks hooks(PriorityBook& priorities) {
+ServiceHooks hooks(PriorityReport& priorities) {
     ServiceHooks hooks;
     hooks.reconfigure = [](const std::string&) { return v1::ReconfigureReply{}; };
     hooks.shut_down = [] {};
@@ -81,7 +81,7 @@ ServiceHooks hooks(PriorityBook& priorities) {
     hooks.diagnostics = [](v1::DiagnosticsReply&, bool) {};
     hooks.log = [](const std::string&) {};
     hooks.audit = [](const std::string&) {};
-    hooks.priorities = [&priorities]() -> const PriorityBook& { return priorities; };
+    hooks.priorities = [&priorities]() -> const PriorityReport& { return priorities; };
     hooks.priority_option = [](std::string_view) { return std::string{}; };
     hooks.sign_step = [](std::string body) -> Result<std::string> { return body; };
     hooks.hostname = "here";

@@ -70,7 +70,7 @@ private:
     ctld::WatchHub watchers_;
     ctld::WhatIf what_if_;
     ctld::ReadGate gate_;
-    planning::PriorityBook priorities_;
+    planning::PriorityReport priorities_;
     ctld::Service service_;
     std::map<std::uint32_t, std::pair<std::string, Method>> methods_;  // by the number of the name
     std::map<std::pair<std::string, std::uint32_t>, std::shared_ptr<wire::SessionState>> sessions_;

@@ -31,7 +31,8 @@ std::string request(std::uint8_t stream, std::string_view path) {
     constexpr std::uint8_t headers = 1, end_headers = 4;
     return frame(headers, end_headers, stream,
                  literal(":method", "POST") + literal(":scheme", "http") + literal(":path", path) +
-                     literal(":authority", "x") + literal("content-type", "application/grpc"));
+                     literal(":authority", "x") + literal("content-type", "application/grpc") +
+                     literal("grpc-encoding", "gzip") + literal("grpc-accept-encoding", "gzip"));
 }
 
 struct Server {
@@ -39,7 +40,7 @@ struct Server {
         : service{
               ServerOptions{.max_message_bytes = 1000, .max_buffered_bytes = 3000, .max_session_queue_bytes = 2000}} {
         service.methods["/t/Unary"].unary = [](const Call& call) { call.reply(std::string{call.request()}); };
-        service.methods["/t/Drop"].unary = [](const Call&) {};
+        service.methods["/t/Drop"] = {[](const Call&) {}, nullptr, Access::anyone};
         service.methods["/t/Stream"].stream = [this](const Session& session) {
             ++opened;
             session.on_message([session](std::string message) {

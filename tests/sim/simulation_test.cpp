@@ -40,7 +40,7 @@ Trace trace_of(std::vector<TraceJob> jobs) {
     trace.source = "test";
     trace.begins = default_beginning;
     trace.jobs = std::move(jobs);
-    EXPECT_TRUE(settle(trace));
+    EXPECT_TRUE(complete(trace));
     return trace;
 }
 

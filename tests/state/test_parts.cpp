@@ -192,9 +192,9 @@ TEST(RaftPack, EntriesComeOutAsTheyWentIn) {
     std::string body;
     for (const auto& entry : bodies) append_entry(body, {entry.data(), entry.size()});
     std::vector<std::uint8_t> pack(packed_size(body.size()));
-    write_pack({.count = 4, .term = 9, .settled = 77}, body, pack);
+    write_pack({.count = 4, .term = 9, .committed = 77}, body, pack);
     EXPECT_EQ(pack.size() % 8, 0u);
-    EXPECT_EQ(read_pack_header(pack)->settled, 77u);
+    EXPECT_EQ(read_pack_header(pack)->committed, 77u);
     std::vector<spur_state_entry> entries;
     ASSERT_TRUE(read_pack(pack, 100, entries));
     ASSERT_EQ(entries.size(), 4u);
@@ -210,7 +210,7 @@ TEST(RaftPack, GarbageIsRefusedWithoutReadingBeyondIt) {
     std::string body;
     append_entry(body, {"hello", 5});
     std::vector<std::uint8_t> good(packed_size(body.size()));
-    write_pack({.count = 1, .term = 1, .settled = 0}, body, good);
+    write_pack({.count = 1, .term = 1, .committed = 0}, body, good);
     for (int i = 0; i < 20'000; ++i) {
         std::vector<std::uint8_t> pack(good.begin(),
                                        good.begin() + static_cast<std::ptrdiff_t>(random() % (good.size() + 1)));
@@ -304,11 +304,11 @@ TEST(RaftSnapshot, AVersionFromTheFutureIsNamed) {
 class Segment {
 public:
     Segment() { append_integer(bytes_, std::uint64_t{1}); }
-    Segment& add(std::uint64_t settled, const std::string& body = "some entry") {
+    Segment& add(std::uint64_t committed, const std::string& body = "some entry") {
         std::string entry;
         append_entry(entry, {body.data(), body.size()});
         std::string pack(packed_size(entry.size()), '\0');
-        write_pack({.count = 1, .term = 1, .settled = settled}, entry,
+        write_pack({.count = 1, .term = 1, .committed = committed}, entry,
                    {reinterpret_cast<std::uint8_t*>(pack.data()), pack.size()});
         std::string header;
         append_integer(header, std::uint64_t{1});

@@ -8,6 +8,9 @@ The build under test is $SPUR_BUILD_DIR (bin, slurm-bin, lib/spur), or a copy of
 with a deadline. Daemons are ended by their process ids. The directory is kept, and named, when a test fails or $SPUR_KEEP is set.
 """
 import atexit
+import base64
+import hmac
+import json
 import os
 import re
 import shutil
@@ -73,6 +76,14 @@ def eventually(check, what, patience=None):
         if time.monotonic() > deadline:
             raise AssertionError(f"still not true after {patience or PATIENCE:g} s: {what}; the last answer was {answer!r}")
         time.sleep(POLL)
+
+
+def jwt(key, expires, user="root", algorithm="HS256"):
+    """A token of auth/jwt, good until `expires` if `key` is the cluster's."""
+    def coded(part):
+        return base64.urlsafe_b64encode(part).rstrip(b"=")
+    text = b".".join(coded(json.dumps(part).encode()) for part in ({"alg": algorithm, "typ": "JWT"}, {"sun": user, "iat": expires - 5000, "exp": expires}))
+    return (text + b"." + coded(hmac.digest(key, text, "sha256"))).decode()
 
 
 class Daemon:
@@ -152,7 +163,7 @@ class Agent(Daemon):
         self.cluster, self.name, self.boot_id, self.config = cluster, name, f"boot-of-{name}", None  # None: the first controller's
         self.listens = True  # on a free port; False: where the configuration says
         self.state = os.path.join(cluster.dir, name)
-        os.makedirs(self.state, exist_ok=True)
+        os.makedirs(self.state, mode=0o755, exist_ok=True)
         super().__init__([], os.path.join(cluster.dir, f"{name}.log"))
 
     def start(self):

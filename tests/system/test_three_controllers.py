@@ -258,6 +258,23 @@ class ThreeControllers(unittest.TestCase):
             late.signal(signal.SIGHUP)
             eventually(lambda: "reconfigured" in late.text().split("is older than")[-1], "a follower takes its file at SIGHUP")
 
+    def test_a_controller_with_another_auth_key_is_named_with_the_remedy(self):
+        with self.cluster() as cluster:
+            leader = eventually(lambda: self.leader(cluster), "somebody leads")
+            odd = next(controller for controller in cluster.controllers[1:] if controller is not leader)  # commands read the first one's file
+            odd.kill()
+            cluster.auth = f'key_file = "{cluster.dir}/other.key"\n'
+            odd.start()
+            cluster.auth = None
+            told = f"controller {odd.address} has another auth key than this one"
+            eventually(lambda: any(told in c.text() for c in cluster.controllers if c.leads()), "the leader says so")
+            self.assertEqual(max(c.text().count(told) for c in cluster.controllers), 1)
+            done = cluster.run("scontrol", "ping")
+            self.assertIn(f"{odd.address} answers, but it and this command have different auth keys", done.stderr)
+            trial = cluster.run("spurctld", "-t", "-f", odd.config)
+            self.assertIn("has another auth key than this one", trial.stderr)
+            self.assertIn("copy one and the same key to all controllers", trial.stderr)
+
     @staticmethod
     def make_lead(cluster, controller):
         number = str(cluster.controllers.index(controller))

@@ -15,9 +15,9 @@ using test::running_job;
 std::string sorted(std::vector<v1::Job> jobs, const char* keys) {
     std::vector<const v1::Job*> rows;
     for (const auto& job : jobs) rows.push_back(&job);
-    const auto parsed = parse_sort(keys, job_sort_letters);
+    const auto parsed = parse_sort(keys, job_sort_letters());
     if (!parsed) return parsed.error().text;
-    sort_jobs(rows, *parsed, listing_time);
+    sort_jobs(rows, *parsed, {.now = listing_time});
     std::string text;
     for (const auto* job : rows) text += (text.empty() ? "" : " ") + job_id_text(*job, 64);
     return text;

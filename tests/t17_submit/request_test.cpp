@@ -182,11 +182,6 @@ TEST(T17Submit, TheEnvironmentOfALoginShellIsAskedForByAVariable) {
     EXPECT_NE(std::find(variables.begin(), variables.end(), "SLURM_GET_USER_ENV=1"), variables.end());
 }
 
-TEST(T17Submit, CountsAreCompressedAsSlurmDoes) {
-    EXPECT_EQ(compress_counts({2, 2, 2, 1}), "2(x3),1");
-    EXPECT_EQ(compress_counts({4}), "4");
-}
-
 TEST(T17Submit, AnAllocationIsDescribedByTheVariablesOfSalloc) {
     v1::Job job;
     job.set_id(154);
@@ -207,7 +202,7 @@ TEST(T17Submit, AnAllocationIsDescribedByTheVariablesOfSalloc) {
     options.spec.set_mem_per_node_mib(10);
     options.spec.set_tasks_per_node(2);
     std::string text;
-    auto variables = allocation_variables(job, options, "bench", "/w", "vm");
+    auto variables = allocation_variables(job, options, "bench", "/w", "vm").pairs();
     std::sort(variables.begin(), variables.end());
     for (const auto& [name, value] : variables) text += name + "=" + value + "\n";
     EXPECT_EQ(text,

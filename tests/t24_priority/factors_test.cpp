@@ -23,7 +23,7 @@ protected:
     spur_priority score(std::uint32_t job, const Settings& with, std::int32_t nice = 0, std::uint32_t partition = 0,
                         double site = 0) {
         Scorer scorer{with};
-        scorer.look_at(f.view());
+        scorer.set_view(f.view());
         return scorer.score({job, partition, nice, 0, site});
     }
     testing::ViewFixture f;
@@ -157,10 +157,10 @@ TEST_F(T24Factors, TheTreeIsWorkedOutAgainWhenItChanged) {
     const auto job = f.add_job();
     f.jobs[job].association = alice;
     Scorer scorer{settings()};
-    scorer.look_at(f.view());
+    scorer.set_view(f.view());
     EXPECT_EQ(scorer.score({job, 0, 0, 0, 0}).raw[SPUR_FACTOR_FAIRSHARE], 1.0);
     f.associations[alice].usage = f.associations[0].usage = 10;
-    scorer.look_at(f.view());
+    scorer.set_view(f.view());
     EXPECT_EQ(scorer.score({job, 0, 0, 0, 0}).raw[SPUR_FACTOR_FAIRSHARE], 0.5);
     EXPECT_EQ(scorer.shares()[bob].factor, 1.0);
 }

@@ -199,13 +199,13 @@ TEST_F(T50Requests, TaskCountsAreHeldToWhatTheNodesMayRun) {
     EXPECT_EQ(update([](JobChanges& job) { job.tasks = 4 * 512 + 1; }), "Task count specification invalid");
 }
 
-TEST_F(T50Requests, AnEvenLayoutOverManyNodesTakesNoTime) {
+TEST_F(T50Requests, TheLargestStepThatIsPossibleIsLaidOutEvenly) {
     ClusterBuilder big;
     big.nodes("m[1-2000]", cpus(2)).running("r", on("m[1-2000]"));
     const auto step = lay_out_step(big.cluster(), big.id("r"),
                                    {.tasks = 2000 * 512, .distribution = "cyclic", .overcommit = true}, Actor::root());
     ASSERT_TRUE(step) << step.error().text;
-    EXPECT_EQ(step->task_ids.front().size(), 512U);
+    for (const auto& tasks : step->task_ids) ASSERT_EQ(tasks.size(), 512U);
 }
 
 // ---- sizes ---------------------------------------------------------------------------------------------------------

@@ -37,9 +37,9 @@ TEST(T50Steps, CyclicDistributionGoesRound) {
 }
 
 TEST(T50Steps, PlanesAreDealtOutInTurn) {
-    EXPECT_EQ(distribute_tasks({4, 3}, "plane=2"), (Ids{{0, 1, 4, 5}, {2, 3, 6}}));
-    EXPECT_EQ(distribute_tasks({3, 3}, "block"), (Ids{{0, 1, 2}, {3, 4, 5}}));
-    EXPECT_EQ(distribute_tasks({3, 2}, "cyclic"), (Ids{{0, 2, 4}, {1, 3}}));
+    EXPECT_EQ(distribute_tasks({4, 3}, *Distribution::parse("plane=2")), (Ids{{0, 1, 4, 5}, {2, 3, 6}}));
+    EXPECT_EQ(distribute_tasks({3, 3}, *Distribution::parse("block")), (Ids{{0, 1, 2}, {3, 4, 5}}));
+    EXPECT_EQ(distribute_tasks({3, 2}, *Distribution::parse("CYCLIC:block")), (Ids{{0, 2, 4}, {1, 3}}));
 }
 
 TEST(T50Steps, AStepHasAllOfItsNodesUnlessItAsksExactly) {

@@ -158,20 +158,20 @@ TEST_F(T50Validate, AccountsMatterOnlyWhenTheyAreEnforced) {
 
 TEST(T50Demand, ARequestComesToNumbers) {
     JobSpec job;
-    EXPECT_EQ(demand_of(job), (Demand{1, 1, 1, 1, 1, 0}));
+    EXPECT_EQ(Request::of(job).demand, (Demand{1, 1, 1, 1, 1, 0}));
     job.tasks = 4;
     job.cpus_per_task = 2;
-    EXPECT_EQ(demand_of(job), (Demand{1, 4, 4, 2, 8, 0}));
+    EXPECT_EQ(Request::of(job).demand, (Demand{1, 4, 4, 2, 8, 0}));
     job.tasks_per_node = 2;
-    EXPECT_EQ(demand_of(job).min_nodes, 2U);
+    EXPECT_EQ(Request::of(job).demand.min_nodes, 2U);
     job.min_nodes = 3;
-    EXPECT_EQ(demand_of(job).max_nodes, 3U) << "-N 3 is exactly three";
+    EXPECT_EQ(Request::of(job).demand.max_nodes, 3U) << "-N 3 is exactly three";
     job.mem_per_node_mib = 100;
-    EXPECT_EQ(demand_of(job).memory_mib, 300U);
+    EXPECT_EQ(Request::of(job).demand.memory_mib, 300U);
     JobSpec listed;
     listed.node_list = "n[1-4]";
-    EXPECT_EQ(demand_of(listed).min_nodes, 4U);
-    EXPECT_EQ(demand_of(listed).tasks, 4U);
+    EXPECT_EQ(Request::of(listed).demand.min_nodes, 4U);
+    EXPECT_EQ(Request::of(listed).demand.tasks, 4U);
 }
 
 TEST(T50Demand, LicensesAreReadInBothSpellings) {

@@ -164,7 +164,7 @@ TEST(T52Config, SwitchesMustMakeATreeOfNodesThatExist) {
 
 TEST(T52Config, ATypeOfPreemptionThatPushesNobodyOutHasNoMode) {
     EXPECT_EQ(mistakes_in("[scheduler]\npreempt_type = \"none\"\npreempt_mode = \"REQUEUE\""),
-              "[scheduler] preempt_type none lets nobody be pushed out, and preempt_mode says how; set preempt_type to "
+              "[scheduler] preempt_type none lets nobody be preempted, and preempt_mode says how; set preempt_type to "
               "partition_prio or qos, or preempt_mode to OFF (spur.conf:1)");
     EXPECT_EQ(mistakes_in("[scheduler]\npreempt_type = \"quos\""),
               "[scheduler] preempt_type must be one of any, none, partition_prio, qos, preempt/any, preempt/none, "

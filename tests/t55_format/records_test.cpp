@@ -77,6 +77,13 @@ constexpr const char* running_text =
 
 TEST_F(T55Records, AJobLooksLikeSlurms) { EXPECT_EQ(job_text(running(), style_), running_text); }
 
+TEST_F(T55Records, WhatAUserCallsAJobStaysInItsLine) {
+    auto job = running();
+    job.mutable_spec()->set_name("mine\nJobId=2 JobName=yours\x1b[2J");
+    const auto text = job_text(job, style_);
+    EXPECT_TRUE(text.starts_with("JobId=1 JobName=mine\\nJobId=2 JobName=yours\\x1b[2J\n   UserId=root(0)")) << text;
+}
+
 TEST_F(T55Records, OnOneLineTheSameWordsFollowEachOther) {
     style_.one_line = true;
     std::string expected = running_text;
@@ -156,6 +163,7 @@ TEST_F(T55Records, AStepLooksLikeSlurms) {
     step.set_tres("cpu=2,mem=250G,node=1");
     step.set_submit_host("vm");
     step.set_srun_pid(10479);
+    step.set_distribution("Block");
     EXPECT_EQ(step_text(job, step, style_),
               "StepId=1.0 UserId=0 StartTime=2026-11-16T21:34:27 TimeLimit=UNLIMITED\n"
               "   State=RUNNING Partition=main NodeList=n1\n"
@@ -164,6 +172,10 @@ TEST_F(T55Records, AStepLooksLikeSlurms) {
               "   ResvPorts=(null)\n"
               "   CPUFreqReq=Default Dist=Block\n"
               "   SrunHost:Pid=vm:10479\n\n");
+    step.clear_srun_pid();
+    step.clear_distribution();
+    EXPECT_TRUE(step_text(job, step, style_).ends_with("   CPUFreqReq=Default\n   SrunHost:Pid=vm:N/A\n\n"))
+        << "what is not known is not made up";
 }
 
 TEST_F(T55Records, ANodeLooksLikeSlurms) {

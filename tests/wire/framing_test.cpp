@@ -56,12 +56,12 @@ TEST(WireFraming, AClaimedLengthReservesNoMemory) {
     EXPECT_FALSE(reader.is_between_messages());
 }
 
-TEST(WireFraming, ACompressedMessageIsRefused) {
+TEST(WireFraming, ACompressedMessageIsRefusedWhereNoEncodingWasAgreedUpon) {
     MessageReader reader{1000};
     std::vector<std::string> messages;
     const auto fed = reader.feed(std::string_view{"\1\0\0\0\0", 5}, messages);
     ASSERT_FALSE(fed);
-    EXPECT_EQ(fed.error().status, Status::unimplemented);
+    EXPECT_EQ(fed.error().status, Status::internal);
 }
 
 TEST(WireFraming, TextsSurviveAsHeaders) {

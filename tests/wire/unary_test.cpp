@@ -65,8 +65,8 @@ TEST(WireUnary, AReplyThatIsNotTheMessageIsAnErrorAtTheClient) {
 TEST(WireUnary, EveryErrorArrivesAsItWasMade) {
     Loopback loop;
     loop.server().unary("/test/Fail", [](Call call) {
-        call.fail(
-            {ErrorCode{static_cast<std::uint8_t>(call.request().at(0))}, "node \"n\u00fc1\" is gone:\n100 % sure"});
+        call.fail({ErrorCode{static_cast<std::uint8_t>(call.request().at(0))}, "node \"n\u00fc1\" is gone:\n100 % sure",
+                   2018});
     });
     loop.start();
     auto channel = loop.channel();
@@ -74,7 +74,8 @@ TEST(WireUnary, EveryErrorArrivesAsItWasMade) {
                             ErrorCode::unavailable, ErrorCode::limit, ErrorCode::corrupt, ErrorCode::internal}) {
         const auto reply = channel.unary("/test/Fail", std::string(1, static_cast<char>(code)));
         ASSERT_FALSE(reply);
-        EXPECT_EQ(static_cast<const Error&>(reply.error()), (Error{code, "node \"n\u00fc1\" is gone:\n100 % sure"}));
+        EXPECT_EQ(static_cast<const Error&>(reply.error()),
+                  (Error{code, "node \"n\u00fc1\" is gone:\n100 % sure", 2018}));
         EXPECT_EQ(reply.error().status, status_of(code));
     }
 }

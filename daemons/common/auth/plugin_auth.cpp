@@ -1,3 +1,4 @@
+// Calls of the auth plugin: make a credential, check one, and whether a transport is safe enough for it.
 #include "daemons/common/auth/plugin_auth.hpp"
 
 #include <unistd.h>

@@ -21,7 +21,7 @@ constexpr std::size_t most_bytes = std::size_t{64} << 20;
 constexpr double seconds_per_day = 86'400;
 
 // [scheduler] plugin and [plugins] sched mean the same, so they must not differ.
-void settle_scheduler(Config& config, const Drafts& drafts, Problems& problems) {
+void complete_scheduler(Config& config, const Drafts& drafts, Problems& problems) {
     const auto chosen = config.plugins.find("sched");
     if (drafts.scheduler_line == 0) {
         if (chosen != config.plugins.end()) config.scheduler.plugin = chosen->second.front();
@@ -35,7 +35,7 @@ void settle_scheduler(Config& config, const Drafts& drafts, Problems& problems) 
 }
 
 // [auth] key_file belongs to the plugin that was chosen.
-void settle_auth(Config& config, Problems& problems) {
+void complete_auth(Config& config, Problems& problems) {
     const auto kept = config.plugin_options.find("auth/");
     if (kept == config.plugin_options.end()) return;
     auto& options = config.plugin_options[config.auth.plugin];
@@ -51,7 +51,7 @@ void settle_auth(Config& config, Problems& problems) {
 
 // [scheduler] fairshare_halflife_days is the half-life of priority/fairshare too, unless its own section says
 // otherwise.
-void settle_half_life(Config& config) {
+void complete_half_life(Config& config) {
     auto& half_life_s = config.cluster.policies.usage_half_life_s;
     const auto by_default = half_life_s;
     half_life_s = static_cast<std::uint64_t>(std::llround(config.scheduler.fairshare_halflife_days * seconds_per_day));
@@ -64,9 +64,9 @@ void settle_half_life(Config& config) {
         options.push_back({"half_life", std::to_string(half_life_s) + "s", 0});
 }
 
-void settle(Config& config, const Drafts& drafts, Problems& problems) {
-    settle_scheduler(config, drafts, problems);
-    settle_auth(config, problems);
+void complete(Config& config, const Drafts& drafts, Problems& problems) {
+    complete_scheduler(config, drafts, problems);
+    complete_auth(config, problems);
     check_partitions(config, drafts, problems);
     check_switches(config, drafts, problems);
     const auto line_of = [&](const char* section) {
@@ -74,7 +74,7 @@ void settle(Config& config, const Drafts& drafts, Problems& problems) {
         return found == drafts.section_lines.end() ? 0 : found->second;
     };
     auto& policies = config.cluster.policies;
-    settle_half_life(config);
+    complete_half_life(config);
     const auto accounting = config.plugins.find("accounting");
     const bool discards = accounting != config.plugins.end() && accounting->second.front() == "accounting/none";
     policies.keep_outbox = !config.accounting.host.empty() && !discards;
@@ -83,7 +83,7 @@ void settle(Config& config, const Drafts& drafts, Problems& problems) {
                      policies.max_job_id);
     if (policies.preempt_type == PreemptType::none && policies.preempt_mode > PreemptMode::off)
         problems.add(line_of("scheduler"),
-                     "[scheduler] preempt_type none lets nobody be pushed out, and preempt_mode says how; set "
+                     "[scheduler] preempt_type none lets nobody be preempted, and preempt_mode says how; set "
                      "preempt_type to partition_prio or qos, or preempt_mode to OFF");
     const auto& tls = config.tls;
     const bool has_all = !tls.certificate.empty() && !tls.key.empty() && !tls.ca.empty();
@@ -157,7 +157,7 @@ std::expected<Config, std::vector<ConfigProblem>> parse_config(std::string_view 
         else
             read_section(entry, config, drafts, problems);
     }
-    settle(config, drafts, problems);
+    complete(config, drafts, problems);
     if (!problems.empty()) return std::unexpected(problems.take());
     return config;
 }

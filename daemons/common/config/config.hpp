@@ -1,4 +1,4 @@
-// Reading spur.conf. docs/spur.conf.md lists every key; keys() is where that list comes from.
+// Reading spur.conf. docs/spur.conf.md lists every key; config_keys() is where that list comes from.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct ConfigSource {
 };
 Result<Config> load_config(const ConfigSource& source);
 
-// What is allowed and yet seldom meant, a sentence each: no nodes, no partitions.
+// What is allowed but seldom intended, a sentence each: no nodes, no partitions.
 std::vector<std::string> config_warnings(const Config& config);
 
 // SPUR_CONF, or /etc/spur/spur.conf.

@@ -136,7 +136,7 @@ constexpr std::array keys{
 };
 
 // Slurm's rules: what is not said follows from the rest, and CPUs are either all cores or all threads.
-void settle_topology(Draft& draft, const std::string& where, std::uint32_t line, Problems& problems) {
+void complete_topology(Draft& draft, const std::string& where, std::uint32_t line, Problems& problems) {
     auto& topology = draft.node.topology;
     const auto boards = draft.boards.value_or(1);
     const bool has_layout =
@@ -207,7 +207,7 @@ void add_node(Draft draft, std::uint32_t line, Config& config, Drafts& drafts, P
                                 "{}{} is not a host name: use letters, digits, - _ and ., and begin with a letter or a "
                                 "digit",
                                 where, spur::quoted(name));
-    settle_topology(draft, where, line, problems);
+    complete_topology(draft, where, line, problems);
     check_pattern(draft.node.addr, list->size(), "addr", where, line, problems);
     check_pattern(draft.node.hostname, list->size(), "hostname", where, line, problems);
     for (const auto& name : list->names()) {

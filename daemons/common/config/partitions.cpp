@@ -19,7 +19,7 @@ using To = Partition&;
 
 constexpr std::string_view default_entry = "DEFAULT";
 constexpr std::array<std::string_view, 4> states{"UP", "DOWN", "DRAIN", "INACTIVE"};
-constexpr std::array<std::string_view, 5> preempt_modes{"OFF", "CANCEL", "REQUEUE", "SUSPEND", "GANG"};
+constexpr auto own_preempt_modes = std::span{preempt_modes}.subspan(1);  // CLUSTER is for QOSes
 
 void read_text(const Reading& in, Text& out) {
     std::string text;
@@ -158,7 +158,7 @@ constexpr std::array keys{
       [](In in, To to) { read_oversubscribe(in, to); }},
     K{"preempt_mode", "choice", "the cluster's", "PreemptMode: OFF, CANCEL, REQUEUE, SUSPEND or GANG",
       [](In in, To to) {
-          if (const auto choice = in.choice(preempt_modes)) to.preempt_mode = static_cast<PreemptMode>(*choice + 1);
+          if (const auto choice = in.choice(own_preempt_modes)) to.preempt_mode = static_cast<PreemptMode>(*choice + 1);
       }},
     K{"grace_time", "duration", "0", "GraceTime: from the warning to the end of a preempted job",
       [](In in, To to) { in.seconds(to.grace_time_s); }},

@@ -158,7 +158,7 @@ void Reading::seconds(std::uint32_t& out) const {
 
 void Reading::limit_minutes(std::uint32_t& out) const {
     if (is_unlimited(value_)) {
-        out = unlimited_min;
+        out = unlimited;
         return;
     }
     if (const auto* const text = value_.find<std::string>()) {

@@ -17,7 +17,7 @@ using To = Draft&;
 
 constexpr std::array<std::string_view, 9> axes{"state", "sched", "select", "priority", "accounting",
                                                "auth",  "net",   "gpu",    "cgroup"};
-constexpr std::array<std::string_view, 5> preempt_modes{"OFF", "CANCEL", "REQUEUE", "SUSPEND", "GANG"};
+constexpr auto own_preempt_modes = std::span{preempt_modes}.subspan(1);  // CLUSTER is for QOSes
 // Slurm writes the plugin's whole name.
 constexpr std::size_t preempt_type_count = 4;
 constexpr std::array<std::string_view, 2 * preempt_type_count> preempt_types{
@@ -257,7 +257,7 @@ constexpr std::array scheduler_keys{
       [](In in, To to) { in.count(to.config.scheduler.fairshare_interval_s, 1, 86'400); }},
     K{"preempt_mode", "choice", "OFF", "PreemptMode: OFF, CANCEL, REQUEUE, SUSPEND or GANG",
       [](In in, To to) {
-          if (const auto choice = in.choice(preempt_modes))
+          if (const auto choice = in.choice(own_preempt_modes))
               to.policies.preempt_mode = static_cast<PreemptMode>(*choice + 1);
       }},
     K{"preempt_type", "choice", "any",
@@ -266,7 +266,7 @@ constexpr std::array scheduler_keys{
           if (const auto choice = in.choice(preempt_types))
               to.policies.preempt_type = static_cast<PreemptType>(*choice % preempt_type_count);
       }},
-    K{"preempt_exempt_time", "duration", "0", "PreemptExemptTime: how long a job runs before it may be pushed out",
+    K{"preempt_exempt_time", "duration", "0", "PreemptExemptTime: how long a job runs before it may be preempted",
       [](In in, To to) { in.seconds(to.policies.preempt_exempt_time_s); }},
     K{"max_switch_wait", "duration", "300",
       "SchedulerParameters=max_switch_wait: how long --switches may make a job wait at most",

@@ -1,8 +1,9 @@
-// Reading the command line.
+// Reading a daemon's command line, and --help.
 #include "daemons/common/daemon/options.hpp"
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <optional>
 
 #include "core/text/suggest.hpp"
@@ -10,17 +11,24 @@
 namespace spur::daemon {
 namespace {
 
-constexpr std::array<OwnOption, 10> common{{
-    {"config", 'f', "FILE", "read this configuration; else $SPUR_CONF, else /etc/spur/spur.conf"},
-    {"foreground", 'D', "", "stay in the foreground and log to stderr"},
-    {"help", 'h', "", "show this and end"},
-    {"listen", 0, "ADDRESS", "listen here, whatever the configuration says"},
-    {"log-file", 'L', "FILE", "log here, whatever the configuration says"},
-    {"pid-file", 0, "FILE", "write the process id here once ready"},
-    {"state-dir", 0, "DIR", "keep state here, whatever the configuration says"},
-    {"test", 't', "", "check the configuration and the plugins, then end"},
-    {"verbose", 'v', "", "say more; may be given several times"},
-    {"version", 'V', "", "show the version and end"},
+struct Known : OwnOption {
+    std::string DaemonOptions::*text{nullptr};  // where the value of a common option goes
+    bool DaemonOptions::*flag{nullptr};         // or that it was given
+};
+
+constexpr std::array<Known, 10> common{{
+    {{"config", 'f', "FILE", "read this configuration; else $SPUR_CONF, else /etc/spur/spur.conf"},
+     &DaemonOptions::config_path},
+    {{"foreground", 'D', "", "stay in the foreground and log to stderr"}, nullptr, &DaemonOptions::foreground},
+    {{"help", 'h', "", "show this and end"}, nullptr, &DaemonOptions::wants_help},
+    {{"listen", 0, "HOST:PORT", "serve here, whatever the configuration says; port 0: any free one"},
+     &DaemonOptions::listen},
+    {{"log-file", 'L', "FILE", "log here, whatever the configuration says"}, &DaemonOptions::log_file},
+    {{"pid-file", 0, "FILE", "write the process id here once it serves"}, &DaemonOptions::pid_file},
+    {{"state-dir", 'd', "DIR", "keep state here, whatever the configuration says"}, &DaemonOptions::state_dir},
+    {{"test", 't', "", "check the configuration and the plugins, then end"}, nullptr, &DaemonOptions::test_only},
+    {{"verbose", 'v', "", "say more; may be given several times"}},
+    {{"version", 'V', "", "show the version and end"}, nullptr, &DaemonOptions::wants_version},
 }};
 
 class Parser {
@@ -28,8 +36,7 @@ public:
     Parser(std::string_view program, std::vector<std::string_view> words, const std::vector<OwnOption>& own)
         : program_{program}, words_{std::move(words)} {
         known_.assign(common.begin(), common.end());
-        known_.insert(known_.end(), own.begin(), own.end());
-        common_count_ = common.size();
+        for (const auto& option : own) known_.push_back({option});
     }
     Result<DaemonOptions> run();
 
@@ -41,39 +48,27 @@ private:
     Result<void> read_long(std::string_view word);
     Result<void> read_letters(std::string_view letters);
     Result<std::string> argument_of(const OwnOption& option, std::string_view shown);
-    void apply(std::size_t index, std::string value);
+    void apply(const Known& option, std::string value);
 
     std::string_view program_;
     std::vector<std::string_view> words_;
-    std::vector<OwnOption> known_;
-    std::size_t common_count_{}, next_{};
+    std::vector<Known> known_;
+    std::size_t next_{};
     DaemonOptions options_;
 };
 
-void Parser::apply(std::size_t index, std::string value) {
-    const auto name = known_[index].name;
-    if (index >= common_count_)
-        options_.own[std::string{name}] = std::move(value);
-    else if (name == "config")
-        options_.config_path = std::move(value);
-    else if (name == "state-dir")
-        options_.state_dir = std::move(value);
-    else if (name == "listen")
-        options_.listen = std::move(value);
-    else if (name == "log-file")
-        options_.log_file = std::move(value);
-    else if (name == "pid-file")
-        options_.pid_file = std::move(value);
-    else if (name == "foreground")
-        options_.foreground = true;
-    else if (name == "test")
-        options_.test_only = true;
-    else if (name == "help")
-        options_.wants_help = true;
-    else if (name == "version")
-        options_.wants_version = true;
-    else if (name == "verbose")
+void Parser::apply(const Known& option, std::string value) {
+    // The daemon's working directory will be another one.
+    if (!value.empty() && (option.argument == "FILE" || option.argument == "DIR"))
+        value = std::filesystem::absolute(value).native();
+    if (option.text != nullptr)
+        options_.*option.text = std::move(value);
+    else if (option.flag != nullptr)
+        options_.*option.flag = true;
+    else if (option.name == "verbose")
         ++options_.verbosity;
+    else
+        options_.own[std::string{option.name}] = std::move(value);
 }
 
 Result<std::string> Parser::argument_of(const OwnOption& option, std::string_view shown) {
@@ -84,18 +79,18 @@ Result<std::string> Parser::argument_of(const OwnOption& option, std::string_vie
 Result<void> Parser::read_long(std::string_view word) {
     const auto equals = word.find('=');
     const auto name = word.substr(0, equals);
-    for (std::size_t i = 0; i < known_.size(); ++i) {
-        if (known_[i].name != name) continue;
-        if (known_[i].argument.empty()) {
+    for (const auto& option : known_) {
+        if (option.name != name) continue;
+        if (option.argument.empty()) {
             if (equals != std::string_view::npos) return refuse("--{} takes no value", name);
-            apply(i, {});
+            apply(option, {});
             return {};
         }
         std::string value{equals == std::string_view::npos ? std::string_view{} : word.substr(equals + 1)};
         if (equals == std::string_view::npos) {
-            SPUR_TRY(value, argument_of(known_[i], fmt::format("--{}", name)));
+            SPUR_TRY(value, argument_of(option, fmt::format("--{}", name)));
         }
-        apply(i, std::move(value));
+        apply(option, std::move(value));
         return {};
     }
     std::vector<std::string_view> names;
@@ -109,16 +104,15 @@ Result<void> Parser::read_letters(std::string_view letters) {
         letters.remove_prefix(1);
         const auto found = std::ranges::find_if(known_, [&](const auto& option) { return option.letter == letter; });
         if (found == known_.end()) return refuse("there is no option -{}", letter);
-        const auto index = static_cast<std::size_t>(found - known_.begin());
         if (found->argument.empty()) {
-            apply(index, {});
+            apply(*found, {});
             continue;
         }
         std::string value{letters};
         if (letters.empty()) {
             SPUR_TRY(value, argument_of(*found, fmt::format("-{}", letter)));
         }
-        apply(index, std::move(value));
+        apply(*found, std::move(value));
         return {};
     }
     return {};
@@ -157,7 +151,8 @@ Result<DaemonOptions> DaemonOptions::parse(std::string_view program, int argc, c
     return Parser{program, std::move(words), own}.run();
 }
 
-std::string usage(std::string_view program, std::string_view summary, const std::vector<OwnOption>& own) {
+std::string usage(std::string_view program, std::string_view summary, const std::vector<OwnOption>& own,
+                  std::string_view notes) {
     auto text = fmt::format("{} - {}\n\nUsage: {} [OPTIONS]\n\n", program, summary, program);
     std::vector<OwnOption> all(common.begin(), common.end());
     all.insert(all.end(), own.begin(), own.end());
@@ -167,6 +162,7 @@ std::string usage(std::string_view program, std::string_view summary, const std:
         const auto name = fmt::format("--{}{}{}", option.name, option.argument.empty() ? "" : "=", option.argument);
         text += fmt::format("  {}{:<22} {}\n", letter, name, option.help);
     }
+    text += fmt::format("\n{}\n", notes);
     return text;
 }
 

@@ -42,6 +42,7 @@ struct DaemonOptions {
                                        const std::vector<OwnOption>& own = {});
 };
 
-std::string usage(std::string_view program, std::string_view summary, const std::vector<OwnOption>& own = {});
+std::string usage(std::string_view program, std::string_view summary, const std::vector<OwnOption>& own,
+                  std::string_view notes);
 
 }  // namespace spur::daemon

@@ -1,3 +1,4 @@
+// The kernel's OOM score and the nice value of a process.
 #include "daemons/common/daemon/precedence.hpp"
 
 #include <sys/resource.h>

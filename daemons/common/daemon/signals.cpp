@@ -1,7 +1,6 @@
-// A signalfd and a loop around it.
+// Blocking signals and reading them from a signalfd.
 #include "daemons/common/daemon/signals.hpp"
 
-#include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -11,19 +10,11 @@
 #include <utility>
 
 namespace spur::daemon {
-namespace {
 
-sigset_t watched() {
+Result<Signals> Signals::take() {
     sigset_t set;
     ::sigemptyset(&set);
     for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR2}) ::sigaddset(&set, number);
-    return set;
-}
-
-}  // namespace
-
-Result<Signals> Signals::take() {
-    const auto set = watched();
     ::signal(SIGPIPE, SIG_IGN);
     if (::pthread_sigmask(SIG_BLOCK, &set, nullptr) != 0) return fail(ErrorCode::internal, "signals cannot be blocked");
     const int fd = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -40,32 +31,6 @@ int Signals::read() {
     signalfd_siginfo info{};
     return ::read(fd_, &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info)) ? static_cast<int>(info.ssi_signo)
                                                                                   : 0;
-}
-
-void Signals::run(const Handlers& handlers) {
-    while (true) {
-        pollfd waiting{fd_, POLLIN, 0};
-        ::poll(&waiting, 1, -1);
-        const int number = read();
-        if (number == SIGTERM || number == SIGINT) {
-            // Whoever asks twice does not want to wait.
-            sigset_t impatient;
-            ::sigemptyset(&impatient);
-            ::sigaddset(&impatient, SIGTERM);
-            ::sigaddset(&impatient, SIGINT);
-            ::pthread_sigmask(SIG_UNBLOCK, &impatient, nullptr);
-            if (handlers.stop) handlers.stop();
-            return;
-        }
-        if ((number == SIGUSR2 || number == SIGHUP) && handlers.reopen) handlers.reopen();
-        if (number == SIGHUP && handlers.reload) handlers.reload();
-    }
-}
-
-void Signals::give_back() {
-    const auto set = watched();
-    ::signal(SIGPIPE, SIG_DFL);
-    ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 }  // namespace spur::daemon

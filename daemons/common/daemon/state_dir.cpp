@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -19,10 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<void> make_directory(const fs::path& path) {
+Result<void> make_directory(const fs::path& path, mode_t mode) {
     std::error_code error;
     if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-    if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
+    if (::mkdir(path.c_str(), mode) == 0 || errno == EEXIST) return {};
     return fail(ErrorCode::denied,
                 "state directory {} cannot be made: {}; make it for the daemon's user, or name another with "
                 "--state-dir",
@@ -50,15 +49,10 @@ std::string read_holder(int fd) {
     return find_unsigned(holder) ? fmt::format("process {}", holder) : std::string{"another daemon"};
 }
 
-fs::path environment_path(const char* variable) {
-    const char* const value = std::getenv(variable);
-    return value != nullptr && value[0] == '/' ? fs::path{value} : fs::path{};
-}
-
 }  // namespace
 
-Result<StateDir> StateDir::open(const fs::path& path) {
-    SPUR_CHECK(make_directory(path));
+Result<StateDir> StateDir::open(const fs::path& path, mode_t mode) {
+    SPUR_CHECK(make_directory(path, mode));
     SPUR_CHECK(check_directory(path));
     const auto file = path / "lock";
     const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -76,25 +70,12 @@ Result<StateDir> StateDir::open(const fs::path& path) {
         ::close(fd);
         return fail(ErrorCode::internal, "{} cannot be written: {}", file.native(), std::strerror(reason));
     }
-    return StateDir{path, fd};
+    return StateDir{fd};
 }
 
-StateDir::StateDir(StateDir&& other) noexcept : path_{std::move(other.path_)}, lock_{std::exchange(other.lock_, -1)} {}
+StateDir::StateDir(StateDir&& other) noexcept : lock_{std::exchange(other.lock_, -1)} {}
 StateDir::~StateDir() {
     if (lock_ >= 0) ::close(lock_);
-}
-
-fs::path default_state_dir(std::string_view name) {
-    if (::geteuid() == 0) return fs::path{"/var/spool/spur"} / name;
-    if (const auto state = environment_path("XDG_STATE_HOME"); !state.empty()) return state / "spur" / name;
-    if (const auto home = environment_path("HOME"); !home.empty()) return home / ".local/state/spur" / name;
-    return fs::path{"/tmp"} / fmt::format("spur-{}", ::geteuid()) / name;
-}
-
-fs::path default_runtime_dir() {
-    if (::geteuid() == 0) return "/run/spur";
-    if (const auto runtime = environment_path("XDG_RUNTIME_DIR"); !runtime.empty()) return runtime / "spur";
-    return fs::path{"/tmp"} / fmt::format("spur-{}", ::geteuid()) / "run";
 }
 
 }  // namespace spur::daemon

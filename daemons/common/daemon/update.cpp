@@ -1,4 +1,4 @@
-// Reading the feed.
+// Reading the feed and comparing versions.
 #include "daemons/common/daemon/update.hpp"
 
 #include <algorithm>
@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "core/text/lexical.hpp"
+#include "core/version.hpp"
+#include "daemons/common/log/log.hpp"
 
 namespace spur::daemon {
 namespace {
@@ -40,6 +42,12 @@ Result<std::optional<std::string>> find_update(const UpdateConfig& config, std::
             newest = version;
     }
     return newest;
+}
+
+void log_update(const UpdateConfig& config) {
+    const auto found = find_update(config, program_version);
+    if (!found) return log::warning("{}", found.error().text);
+    if (*found) log::info("release {} is out on the {} channel; this is {}", **found, config.channel, program_version);
 }
 
 }  // namespace spur::daemon

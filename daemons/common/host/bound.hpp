@@ -27,7 +27,7 @@ public:
     explicit Slot(const AxisInfo& axis) : axis_{&axis} {}
     const AxisInfo& axis() const { return *axis_; }
 
-    // The instance in force, entered. Between the look and the entry it may be replaced: then look again. Nothing is
+    // The instance in force, entered. It may be replaced before it is entered: then look again. Nothing is
     // ever freed, so a stale pointer does no harm.
     Instance* pin() const noexcept {
         for (;;) {

@@ -222,6 +222,10 @@ Result<void> install_crash_handler(const CrashOptions& options) {
     return installed ? Result<void>{} : fail(ErrorCode::internal, "exit() cannot be watched");
 }
 
+std::filesystem::path crash_journal_in(const std::string& state_dir) {
+    return state_dir.empty() ? std::filesystem::path{} : std::filesystem::path{state_dir} / "crashes.log";
+}
+
 std::vector<Crash> load_crash_journal(const std::filesystem::path& journal) {
     std::vector<Crash> crashes;
     std::ifstream file{journal};

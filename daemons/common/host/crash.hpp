@@ -33,6 +33,7 @@ struct Crash {
     std::string plugin, op, cause;
     bool operator==(const Crash&) const = default;
 };
+std::filesystem::path crash_journal_in(const std::string& state_dir);  // of a daemon; none without a directory
 std::vector<Crash> load_crash_journal(
     const std::filesystem::path& journal);  // a missing or damaged one has fewer entries
 

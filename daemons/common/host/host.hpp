@@ -19,6 +19,7 @@
 
 #include "core/base/result.hpp"
 #include "core/model/config.hpp"
+#include "core/version.hpp"
 #include "daemons/common/host/axes.hpp"
 #include "daemons/common/host/bound.hpp"
 #include "daemons/common/host/crash.hpp"
@@ -29,7 +30,7 @@ namespace spur::host {
 
 struct HostOptions {
     std::string program{"spurctld"};
-    std::string version{"1.0.0"};
+    std::string version{program_version};
     std::map<std::string, std::string> facts;  // what "spur.config/1" answers: "cluster_name", "state_dir", ...
     std::filesystem::path crash_journal;       // empty: no quarantine
     bool check_owner{true};                    // refuse files that others could have written

@@ -1,4 +1,4 @@
-// For warnings that whoever is outside can provoke as often as he likes: so many in a while, the rest is counted.
+// For warnings that outsiders can provoke at will: a few in each interval are logged, the rest are counted.
 //
 // Words that a user chose go into a line through quote() (core/text/quote.hpp). Control characters that reach the log
 // all the same are escaped there, and a line that is too long is cut.

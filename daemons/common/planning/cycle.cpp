@@ -1,3 +1,4 @@
+// The steps of a cycle: update the mirror, score, plan, and turn the plan into commands.
 #include "daemons/common/planning/cycle.hpp"
 
 #include <algorithm>
@@ -32,10 +33,10 @@ CycleOutcome PlanningCycle::run(CycleInput input) {
     limits_.update(input.model, input.changes);
     if (input.rescore || input.changes.directory || input.changes.everything) {
         mirror_.rescore_all();
-        book_.clear();
+        report_.clear();
         publish_shares(input.now, outcome);
     }
-    limits_.set_shares(book_.shares());
+    limits_.set_shares(report_.shares());
     score(input.now, outcome);
     const auto& view = mirror_.view(input.now);
     outcome.pending = view.pending_order.count;
@@ -95,9 +96,9 @@ void PlanningCycle::score(UnixSeconds now, CycleOutcome& outcome) {
         const auto& job = *mirror_.pending().backing(slot).job;
         if (job.priority_set) {
             mirror_.place(slot, job.priority);
-            PriorityBook::Line line{job.spec->partitions.empty() ? Text{} : job.spec->partitions.front(), {}};
+            PriorityReport::Line line{job.spec->partitions.empty() ? Text{} : job.spec->partitions.front(), {}};
             line.answer.total = job.priority;
-            book_.put(job.id, {line});
+            report_.put(job.id, {line});
             continue;
         }
         const spur_priority_query query{
@@ -120,7 +121,7 @@ void PlanningCycle::score(UnixSeconds now, CycleOutcome& outcome) {
     std::size_t at = 0;
     for (const auto slot : asked) {
         std::uint64_t total = 1;
-        std::vector<PriorityBook::Line> lines;
+        std::vector<PriorityReport::Line> lines;
         for (; at < queries.size() && queries[at].job == slot; ++at) {
             if (!scored) continue;
             total = std::max(total, std::min<std::uint64_t>(answers[at].total, UINT32_MAX));
@@ -129,7 +130,7 @@ void PlanningCycle::score(UnixSeconds now, CycleOutcome& outcome) {
         }
         mirror_.place(slot, total);
         const auto& job = *mirror_.pending().backing(slot).job;
-        book_.put(job.id, std::move(lines));
+        report_.put(job.id, std::move(lines));
         if (job.priority != total)
             outcome.scores.notes.push_back({.job = job.id, .priority = static_cast<std::uint32_t>(total)});
     }
@@ -142,8 +143,8 @@ void PlanningCycle::publish_shares(UnixSeconds now, CycleOutcome& outcome) {
         if (!plugins_.priority.call(&spur_priority_ops::weights, weights.data(), std::uint32_t{SPUR_FACTOR_COUNT}))
             weights.clear();
     }
-    book_.put_weights(std::move(weights));
-    if (!plugins_.priority.can(&spur_priority_ops::shares)) return book_.put(PriorityBook::Shares{});
+    report_.put_weights(std::move(weights));
+    if (!plugins_.priority.can(&spur_priority_ops::shares)) return report_.put(PriorityReport::Shares{});
     const auto& view = mirror_.view(now);
     std::vector<spur_share> answers(view.associations.count);
     const auto told = plugins_.priority.call(&spur_priority_ops::shares, &view, answers.data(),
@@ -152,9 +153,9 @@ void PlanningCycle::publish_shares(UnixSeconds now, CycleOutcome& outcome) {
         outcome.problems.push_back(fmt::format("shares could not be worked out: {}", told.error().text));
         return;
     }
-    PriorityBook::Shares shares;
+    PriorityReport::Shares shares;
     for (const auto& [id, index] : mirror_.associations()) shares.emplace(id, answers[index]);
-    book_.put(std::move(shares));
+    report_.put(std::move(shares));
 }
 
 std::vector<StartJob> start_commands(std::vector<Placement> placements, const ReadModel& model) {

@@ -13,7 +13,7 @@
 #include "daemons/common/host/planner.hpp"
 #include "daemons/common/planning/mirror.hpp"
 #include "daemons/common/planning/plan.hpp"
-#include "daemons/common/planning/priority_book.hpp"
+#include "daemons/common/planning/priority_report.hpp"
 
 namespace spur::planning {
 
@@ -52,7 +52,7 @@ public:
     CycleOutcome run(CycleInput input);
     const Mirror& mirror() const { return mirror_; }
     // What the priority plugin last said, for any thread.
-    const PriorityBook& priorities() const { return book_; }
+    const PriorityReport& priorities() const { return report_; }
 
 private:
     void publish_shares(UnixSeconds now, CycleOutcome& outcome);
@@ -63,8 +63,8 @@ private:
     PolicyPlugins plugins_;
     host::Planner planner_;
     Mirror mirror_;
-    LimitBook limits_;
-    PriorityBook book_;
+    LimitCounts limits_;
+    PriorityReport report_;
 };
 
 // The placements as commands: components of one heterogeneous job start together.

@@ -1,3 +1,4 @@
+// The tables of the mirror and their upkeep: slots of jobs, interned names, sort order.
 #include "daemons/common/planning/mirror.hpp"
 
 #include <algorithm>

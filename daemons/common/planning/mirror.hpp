@@ -25,6 +25,7 @@ using Words = std::vector<std::uint64_t>;
 
 // A set of nodes that many jobs share: what a constraint, a partition or a list of names means here.
 struct NodeFilter {
+    std::uint64_t digest{};  // of the texts it was made from
     Words eligible;
     std::vector<Words> alternative_words;
     std::vector<spur_bits> alternatives;
@@ -99,7 +100,7 @@ public:
     void end_cycle();
 
     // The next moment at which the passing of time alone lets a planner do more: a job has waited long enough for few
-    // switches, or may be pushed out from now on. 0: there is none.
+    // switches, or may be preempted from now on. 0: there is none.
     UnixSeconds next_alarm(UnixSeconds now);
 
     // Slots whose priority is not known yet; score them and call place().
@@ -144,8 +145,8 @@ private:
     void fill_shares(const Job& job, JobBacking& backing, spur_job_view& view);
     std::uint32_t core_count_of(const Reservation& reservation) const;  // of all its nodes
     Words cores_of(const Reservation& reservation) const;
-    void fill_gres(const JobSpec& spec, JobBacking& backing);
-    std::shared_ptr<const NodeFilter> filter_for(const JobSpec& spec);
+    void fill_gres(const Request& request, JobBacking& backing);
+    std::shared_ptr<const NodeFilter> filter_for(const JobSpec& spec, const Request& request);
     void sort_orders();
     void sort_pending();
     void sort_running();

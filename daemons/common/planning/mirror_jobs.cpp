@@ -1,22 +1,27 @@
 // How jobs of the core become records of the ABI.
 #include <algorithm>
-#include <charconv>
-#include <functional>
 
 #include "core/machine/validate.hpp"
-#include "core/model/constraint.hpp"
-#include "core/model/gres.hpp"
-#include "core/text/hostlist.hpp"
+#include "core/model/request.hpp"
 #include "daemons/common/planning/mirror_parts.hpp"
 
 namespace spur::planning {
 
 namespace {
 
-std::uint32_t spread(std::string_view word) {
-    if (word == "block") return SPUR_SPREAD_BLOCK;
-    if (word == "cyclic") return SPUR_SPREAD_CYCLIC;
-    if (word.starts_with("plane")) return SPUR_SPREAD_PLANE;
+std::uint32_t spread(Spread asked) {
+    switch (asked) {
+        case Spread::block:
+            return SPUR_SPREAD_BLOCK;
+        case Spread::cyclic:
+            return SPUR_SPREAD_CYCLIC;
+        case Spread::plane:
+            return SPUR_SPREAD_PLANE;
+        case Spread::standard:
+        case Spread::full_cyclic:  // of no concern to who chooses nodes and sockets
+        case Spread::arbitrary:
+            return SPUR_SPREAD_DEFAULT;
+    }
     return SPUR_SPREAD_DEFAULT;
 }
 
@@ -32,13 +37,6 @@ bool shares_cores(const Job& job, const std::vector<std::uint32_t>& partitions, 
     return forced || (asked && std::ranges::any_of(partitions, [&](std::uint32_t i) {
                           return mode(i) == OverSubscribe::yes || mode(i) == OverSubscribe::force;
                       }));
-}
-
-std::uint32_t plane_size(std::string_view distribution) {
-    std::uint32_t size = 0;
-    if (distribution.starts_with("plane="))
-        std::from_chars(distribution.data() + 6, distribution.data() + distribution.size(), size);
-    return size;
 }
 
 // -N 2-4 is as many nodes as are free, four at the most, if there is a task for each.
@@ -74,7 +72,7 @@ void mix(std::uint64_t& hash, std::uint64_t value) {
 }
 
 // Jobs with the same number ask for the same.
-std::uint64_t request_class(const JobSpec& spec, const spur_job_view& view, const JobBacking& backing) {
+std::uint64_t request_class(const spur_job_view& view, const JobBacking& backing) {
     std::uint64_t hash = 17;
     for (const auto value : {std::uint64_t{view.flags},
                              std::uint64_t{view.limit_s},
@@ -109,8 +107,8 @@ std::uint64_t request_class(const JobSpec& spec, const spur_job_view& view, cons
         mix(hash, request.count);
     }
     for (const auto& request : backing.licenses) mix(hash, (std::uint64_t{request.license} << 32) | request.count);
-    mix(hash, reinterpret_cast<std::uintptr_t>(backing.filter.get()));
-    mix(hash, std::hash<std::string_view>{}(spec.distribution));
+    if (backing.filter) mix(hash, backing.filter->digest);
+    for (const auto value : {view.spread_nodes, view.spread_sockets, view.plane_size}) mix(hash, value);
     return hash;
 }
 
@@ -118,17 +116,18 @@ std::uint64_t request_class(const JobSpec& spec, const spur_job_view& view, cons
 
 // ---- jobs ----------------------------------------------------------------------------------------------------------
 
-std::shared_ptr<const NodeFilter> Mirror::filter_for(const JobSpec& spec) {
+std::shared_ptr<const NodeFilter> Mirror::filter_for(const JobSpec& spec, const Request& request) {
     const auto key = fmt::format("{}\n{}\n{}\n{}", spec.features, spec.exclude_nodes, spec.node_list, spec.prefer);
     if (key == "\n\n\n") return nullptr;
     if (const auto found = filters_.find(key); found != filters_.end()) return found->second;
 
     auto filter = std::make_shared<NodeFilter>();
     const auto count = static_cast<std::uint32_t>(node_views_.size());
-    const auto constraint = Constraint::parse(spec.features).value_or(Constraint{});
-    const auto prefer = Constraint::parse(spec.prefer).value_or(Constraint{});
-    const auto excluded = HostSet::parse(spec.exclude_nodes).value_or(HostSet{});
-    const auto wanted = HostSet::parse(spec.node_list).value_or(HostSet{});
+    filter->digest = std::hash<std::string>{}(key);
+    const auto& constraint = request.features;
+    const auto& prefer = request.prefer;
+    const auto& excluded = request.excluded_nodes;
+    const auto& wanted = request.required_nodes;
     const auto alternatives = constraint.alternatives();
     const auto counts = constraint.counts();
     const auto width = (count + 63) / 64;
@@ -163,20 +162,17 @@ std::shared_ptr<const NodeFilter> Mirror::filter_for(const JobSpec& spec) {
     return filter;
 }
 
-void Mirror::fill_gres(const JobSpec& spec, JobBacking& backing) {
+void Mirror::fill_gres(const Request& request, JobBacking& backing) {
     backing.gres.clear();
-    const auto add = [&](const Text& text, std::uint32_t scope) {
-        if (text.empty()) return;
-        const auto list = parse_gres(text);
-        if (!list) return;  // refused at submission
-        for (const auto& gres : *list)
+    const auto add = [&](const GresList& list, std::uint32_t scope) {
+        for (const auto& gres : list)
             backing.gres.push_back(
                 {gres_names_.number(gres.name), gres_types_.number(gres.type), scope, 0, gres.count});
     };
-    add(spec.gres_per_node, SPUR_GRES_PER_NODE);
-    add(spec.gres_per_job, SPUR_GRES_PER_JOB);
-    add(spec.gres_per_task, SPUR_GRES_PER_TASK);
-    add(spec.gres_per_socket, SPUR_GRES_PER_SOCKET);
+    add(request.gres_per_node, SPUR_GRES_PER_NODE);
+    add(request.gres_per_job, SPUR_GRES_PER_JOB);
+    add(request.gres_per_task, SPUR_GRES_PER_TASK);
+    add(request.gres_per_socket, SPUR_GRES_PER_SOCKET);
 }
 
 std::uint32_t Mirror::startable_tasks(const Job& job) const {
@@ -222,6 +218,7 @@ std::uint32_t Mirror::min_priority_of(const Job& job, const Qos* qos) const {
 
 void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
     const auto& spec = *job.spec;
+    const auto& request = *job.request;
     const auto& directory = *model_->directory;
     const auto node_count = static_cast<std::uint32_t>(node_views_.size());
     auto& backing = table.backing(slot);
@@ -231,20 +228,12 @@ void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
     view.priority = priority;
 
     fill_references(job, backing, view);
-    fill_gres(spec, backing);
+    fill_gres(request, backing);
     backing.licenses.clear();
-    std::string_view rest = spec.licenses;
-    while (!rest.empty()) {  // "a:2,b"
-        auto item = rest.substr(0, rest.find_first_of(",;"));
-        rest.remove_prefix(std::min(rest.size(), item.size() + 1));
-        const auto name = item.substr(0, item.find_first_of(":="));
-        std::uint32_t count = 0;
-        for (const auto digit : item.substr(std::min(item.size(), name.size() + 1)))
-            if (digit >= '0' && digit <= '9') count = count * 10 + static_cast<std::uint32_t>(digit - '0');
-        if (const auto at = std::ranges::find(license_names_, name); at != license_names_.end())
-            backing.licenses.push_back({static_cast<std::uint32_t>(at - license_names_.begin()), std::max(count, 1U)});
-    }
-    backing.filter = filter_for(spec);
+    for (const auto& license : request.licenses)
+        if (const auto at = std::ranges::find(license_names_, license.name.view()); at != license_names_.end())
+            backing.licenses.push_back({static_cast<std::uint32_t>(at - license_names_.begin()), license.count});
+    backing.filter = filter_for(spec, request);
 
     view.id = job.id.value;
     view.flags = job_flags(job);
@@ -267,9 +256,8 @@ void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
     view.limit_s = seconds(job.time_limit_min);
     view.limit_min_s = spec.time_min_min ? seconds(*spec.time_min_min) : 0;
 
-    const auto demand = demand_of(spec);  // what the state machine holds a start against
-    view.min_nodes = demand.min_nodes;
-    view.max_nodes = demand.max_nodes;
+    view.min_nodes = request.demand.min_nodes;  // what the state machine holds a start against
+    view.max_nodes = request.demand.max_nodes;
     view.tasks = spec.tasks.value_or(0);
     view.cpus_per_task = spec.cpus_per_task.value_or(0);
     view.tasks_per_node = spec.tasks_per_node.value_or(0);
@@ -281,12 +269,9 @@ void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
     view.min_sockets = spec.sockets_per_node.value_or(0);
     view.min_cores_per_socket = spec.cores_per_socket.value_or(0);
     view.min_threads_per_core = spec.threads_per_core.value_or(0);
-    const std::string_view distribution = spec.distribution;
-    const auto colon = distribution.find(':');
-    view.spread_nodes = spread(distribution.substr(0, colon));
-    view.spread_sockets =
-        colon == std::string_view::npos ? SPUR_SPREAD_DEFAULT : spread(distribution.substr(colon + 1));
-    view.plane_size = plane_size(distribution);
+    view.spread_nodes = spread(request.distribution.nodes);
+    view.spread_sockets = spread(request.distribution.sockets);
+    view.plane_size = request.distribution.plane_size;
     view.mem_per_node_mib = spec.mem_per_node_mib.value_or(0);
     view.mem_per_cpu_mib = spec.mem_per_cpu_mib.value_or(0);
     view.mem_per_gpu_mib = spec.mem_per_gpu_mib.value_or(0);
@@ -322,7 +307,7 @@ void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
     view.preempt_exempt_until = job.start_time + exempt_s;
     if (job.is_running() && view.preempt_mode != SPUR_PREEMPT_OFF && view.preempt_exempt_until > model_->now)
         alarms_.insert(view.preempt_exempt_until);
-    view.klass = request_class(spec, view, backing);
+    view.klass = request_class(view, backing);
 }
 
 namespace {

@@ -199,7 +199,7 @@ void Mirror::update_node(const Node& node) {
     view.features = bits(backing.features, static_cast<std::uint32_t>(backing.features.size() * 64));
     view.gres = span_of(backing.gres);
     view.leaf_switch = model_->switches->leaf_of(node.name.str());
-    view.owner_uid = node.exclusive_uid == unlimited ? SPUR_NONE : node.exclusive_uid;
+    view.owner_uid = node.exclusive_uid == nobody ? SPUR_NONE : node.exclusive_uid;
     view.running_jobs = node.job_count;
     for (const auto jobs : node.use.core_jobs) view.sharing_jobs = std::max<std::uint32_t>(view.sharing_jobs, jobs);
 }

@@ -1,3 +1,4 @@
+// Checking each start, promise and preemption of a plan, and the reasons it gives for waiting jobs.
 #include "daemons/common/planning/plan.hpp"
 
 #include <spur/plugin/plugin.hpp>
@@ -7,9 +8,9 @@
 #include <bit>
 #include <map>
 
+#include "core/model/tres.hpp"
 #include "core/text/hostlist.hpp"
 #include "daemons/common/host/frame.hpp"
-#include "daemons/common/planning/tres.hpp"
 
 namespace spur::planning {
 
@@ -87,14 +88,14 @@ PlanCollector& of(const spur_plan_sink* sink) { return *static_cast<PlanCollecto
 
 PlanCollector::PlanCollector(Mirror& mirror, const spur_cluster_view& view,
                              std::chrono::steady_clock::time_point stop_at, const std::atomic<bool>& stopping,
-                             LimitBook& book, MayStart may_start)
+                             LimitCounts& counts, MayStart may_start)
     : mirror_{mirror},
       view_{view},
       stop_at_{stop_at},
       stopping_{stopping},
-      book_{book},
+      counts_{counts},
       may_start_{std::move(may_start)} {
-    book_.begin_plan();
+    counts_.begin_plan();
     sink_.size = sizeof(sink_);
     sink_.context = this;
     sink_.stopped = [](const spur_plan_sink* s) -> std::uint32_t {
@@ -139,7 +140,7 @@ spur_status PlanCollector::may_start(std::uint32_t slot) {
     const auto& view = mirror_.pending().view(slot);
     const auto& job = *mirror_.pending().backing(slot).job;
     host::note({"job", view.id});
-    auto limit = book_.judge(job, view);
+    auto limit = counts_.judge(job, view);
     if (limit == Reason::none && may_start_) limit = may_start_(job);
     if (limit == Reason::none) return SPUR_MAY_START;
     limits_[slot] = limit;
@@ -185,19 +186,19 @@ spur_status PlanCollector::start(std::uint32_t slot, std::uint32_t partition, sp
         return complain(fmt::format("starts job {} more than once", view.id)), SPUR_REJECTED;
     auto placed = placement(job, partition, shares, limit_s);
     if (!placed) return complain(fmt::format("job {}: {}", view.id, placed.error().text)), SPUR_REJECTED;
-    if (book_.enforces()) {
+    if (counts_.enforces()) {
         // It may get more than it asked for, whole nodes for instance; limits count what it gets.
         Allocation would{.shares = placed->shares, .partition = placed->partition};
         for (const auto& share : would.shares) {
             would.cpus += share.cpus;
             would.memory_mib += share.memory_mib;
         }
-        const auto uses = allocated_tres(*mirror_.model().directory, would);
-        if (const auto limit = book_.judge(job, uses); limit != Reason::none) {
+        const auto uses = allocated_tres(mirror_.model(), would);
+        if (const auto limit = counts_.judge(job, uses); limit != Reason::none) {
             if (keeps_notes_) tell(job, limit, {});
             return SPUR_LIMITED;
         }
-        book_.start(job, uses);
+        counts_.start(job, uses);
     }
     ++started_[slot];
     plan_.starts.push_back(std::move(*placed));
@@ -230,7 +231,7 @@ void PlanCollector::waits(std::uint32_t slot, std::uint32_t reason, spur_str tex
     if (reason == SPUR_WAIT_LIMIT) {
         // A planner may ask about one job and hold back others that are alike.
         const auto known = limits_.find(slot);
-        const auto limit = known != limits_.end() ? known->second : book_.judge(job, mirror_.pending().view(slot));
+        const auto limit = known != limits_.end() ? known->second : counts_.judge(job, mirror_.pending().view(slot));
         if (limit != Reason::none) tell(job, limit, {});
         return;
     }

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/machine/command.hpp"
-#include "daemons/common/planning/limit_book.hpp"
+#include "daemons/common/planning/limit_counts.hpp"
 #include "daemons/common/planning/mirror.hpp"
 
 namespace spur::planning {
@@ -36,10 +36,10 @@ class PlanCollector {
 public:
     // Reason::none: it may; else the limit that keeps it back.
     using MayStart = std::function<Reason(const Job& job)>;
-    // `book` knows the limits of accounts and QOS; `may_start`, where there is one, is asked besides.
+    // `counts` knows the limits of accounts and QOS; `may_start`, where there is one, is asked besides.
     // `stop_at` may be time_point::max(), where somebody else keeps to the budget.
     PlanCollector(Mirror& mirror, const spur_cluster_view& view, std::chrono::steady_clock::time_point stop_at,
-                  const std::atomic<bool>& stopping, LimitBook& book, MayStart may_start);
+                  const std::atomic<bool>& stopping, LimitCounts& counts, MayStart may_start);
     const spur_plan_sink* sink() const { return &sink_; }
     // Whether what the planner tells about jobs that go on waiting is collected: nobody asks a simulated queue.
     void keep_notes(bool keep) { keeps_notes_ = keep; }
@@ -66,7 +66,7 @@ private:
     const spur_cluster_view& view_;
     std::chrono::steady_clock::time_point stop_at_;
     const std::atomic<bool>& stopping_;
-    LimitBook& book_;
+    LimitCounts& counts_;
     MayStart may_start_;
     bool keeps_notes_{true};
     mutable bool stopped_{false};

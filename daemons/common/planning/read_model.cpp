@@ -1,3 +1,4 @@
+// Publishing: which jobs, nodes and tables a batch of events changed, and copying just those.
 #include "daemons/common/planning/read_model.hpp"
 
 #include <algorithm>

@@ -31,7 +31,7 @@ struct Directory {
 
 using StepList = std::vector<Step>;
 
-struct ReadModel {
+struct ReadModel final : Picture {
     std::uint64_t version{};
     UnixSeconds now{};
     PersistentMap<std::shared_ptr<const Job>> jobs;        // by job id
@@ -43,6 +43,9 @@ struct ReadModel {
     std::shared_ptr<const SwitchTree> switches;  // never null
 
     const Node* find_node(std::string_view name) const;
+    const Node* find_node(NodeId id) const override { return nodes.get(id.value).get(); }
+    const Partition* find_partition(std::string_view name) const override { return directory->find_partition(name); }
+    const Policies& policies() const override { return directory->policies; }
 };
 
 // What one batch of commands touched.

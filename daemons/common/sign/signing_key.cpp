@@ -1,3 +1,4 @@
+// Making, storing and using Ed25519 keys through OpenSSL.
 #include "daemons/common/sign/signing_key.hpp"
 
 #include <fcntl.h>

@@ -9,6 +9,7 @@
 // its proof comes with the response headers, before the first message, and the client's messages wait for it.
 #pragma once
 
+#include "core/base/ids.hpp"
 #include "core/base/result.hpp"
 #include "core/base/sha256.hpp"
 
@@ -61,8 +62,8 @@ public:
 
 // Who is calling, as the auth plugin says. Nothing in a request's body can change it.
 struct Caller {
-    std::uint32_t uid{0xffffffff};
-    std::uint32_t gid{0xffffffff};
+    std::uint32_t uid{nobody};
+    std::uint32_t gid{nobody};
     std::string name;  // of the user, when known
 };
 

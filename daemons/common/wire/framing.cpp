@@ -7,9 +7,9 @@
 
 namespace spur::wire {
 
-std::array<char, prefix_size> message_prefix(std::size_t length) {
-    return {0, static_cast<char>(length >> 24), static_cast<char>(length >> 16), static_cast<char>(length >> 8),
-            static_cast<char>(length)};
+std::array<char, prefix_size> message_prefix(std::size_t length, bool compressed) {
+    return {static_cast<char>(compressed), static_cast<char>(length >> 24), static_cast<char>(length >> 16),
+            static_cast<char>(length >> 8), static_cast<char>(length)};
 }
 
 std::size_t OutgoingMessage::take(char* out, std::size_t room) {
@@ -29,9 +29,8 @@ std::size_t OutgoingMessage::take(char* out, std::size_t room) {
 }
 
 RpcResult<void> MessageReader::begin_message() {
-    if (prefix_[0] != 0)
-        return rpc_fail(Status::unimplemented,
-                        "a compressed message arrived; this peer takes only the identity encoding");
+    if (prefix_[0] > 1 || (prefix_[0] == 1 && unpack_ == nullptr))
+        return rpc_fail(Status::internal, "a compressed message arrived, and no encoding was agreed upon");
     length_ = std::size_t{prefix_[1]} << 24 | std::size_t{prefix_[2]} << 16 | std::size_t{prefix_[3]} << 8 | prefix_[4];
     if (length_ > max_)
         return rpc_fail(Status::resource_exhausted, "a message of {} bytes is over the limit of {} bytes", length_,
@@ -54,6 +53,9 @@ RpcResult<void> MessageReader::feed(std::string_view bytes, std::vector<std::str
         message_.append(bytes.substr(0, taken));
         bytes.remove_prefix(taken);
         if (message_.size() < length_) return {};
+        if (prefix_[0] == 1) {
+            SPUR_TRY(message_, unpack_(message_, max_));
+        }
         messages.push_back(std::move(message_));
         message_.clear();
         prefix_held_ = 0;

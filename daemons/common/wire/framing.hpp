@@ -14,15 +14,15 @@
 
 namespace spur::wire {
 
-// Every message is preceded by five bytes: 0 (not compressed) and its length, big-endian.
+// Every message is preceded by five bytes: whether it is compressed (0 or 1), and its length, big-endian.
 inline constexpr std::size_t prefix_size = 5;
-[[nodiscard]] std::array<char, prefix_size> message_prefix(std::size_t length);
+[[nodiscard]] std::array<char, prefix_size> message_prefix(std::size_t length, bool compressed = false);
 
 // A message with its prefix, handed out piecemeal to whoever fills DATA frames.
 class OutgoingMessage {
 public:
-    explicit OutgoingMessage(std::string message)
-        : prefix_(message_prefix(message.size())), message_(std::move(message)) {}
+    explicit OutgoingMessage(std::string message, bool compressed = false)
+        : prefix_(message_prefix(message.size(), compressed)), message_(std::move(message)) {}
     [[nodiscard]] std::size_t left() const { return prefix_size + message_.size() - taken_; }
     std::size_t take(char* out, std::size_t room);
 
@@ -35,9 +35,12 @@ private:
 // Puts messages together again from DATA frames. Never holds more than the peer has really sent.
 class MessageReader {
 public:
-    explicit MessageReader(std::size_t max_message_bytes) : max_(max_message_bytes) {}
+    using Unpack = RpcResult<std::string> (*)(std::string_view packed, std::size_t max_bytes);
+    // Without `unpack`, compressed messages are refused.
+    explicit MessageReader(std::size_t max_message_bytes, Unpack unpack = nullptr)
+        : max_(max_message_bytes), unpack_(unpack) {}
 
-    // Appends the messages that `bytes` completes. An error (too long, compressed) is final.
+    // Appends the messages that `bytes` completes, decompressed. An error (too long, not readable) is final.
     RpcResult<void> feed(std::string_view bytes, std::vector<std::string>& messages);
     [[nodiscard]] bool is_between_messages() const { return prefix_held_ == 0; }
     [[nodiscard]] std::size_t held_bytes() const { return message_.size(); }
@@ -46,6 +49,7 @@ private:
     RpcResult<void> begin_message();
 
     std::size_t max_;
+    Unpack unpack_;
     std::array<std::uint8_t, prefix_size> prefix_{};
     std::size_t prefix_held_{0};
     std::size_t length_{0};

@@ -384,6 +384,7 @@ void IoThread::tick() {
 }
 
 void IoThread::begin_draining() {
+    execute_orders();  // last words to sessions, which end now
     draining_ = true;
     listener_ = Fd{};
     accepting_ = false;

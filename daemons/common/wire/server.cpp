@@ -1,7 +1,9 @@
 // RpcServer: the listener and its I/O threads, put together.
 #include "daemons/common/wire/server.hpp"
 
+#include "daemons/common/wire/health.hpp"
 #include "daemons/common/wire/io_thread.hpp"
+#include "daemons/common/wire/reflection.hpp"
 
 #include <google/protobuf/stubs/logging.h>
 
@@ -17,6 +19,7 @@ public:
     void drain(std::chrono::milliseconds patience);
 
     Service service_;
+    Health health_;
     std::uint16_t port_{0};
 
 private:
@@ -44,6 +47,7 @@ Result<void> RpcServer::Impl::start() {
 }
 
 void RpcServer::Impl::drain(std::chrono::milliseconds patience) {
+    health_.set_serving(false);
     const auto deadline = ServerClock::now() + patience;
     for (auto& thread : threads_) thread->drain(deadline);
     for (auto& thread : threads_) thread->join();
@@ -56,15 +60,20 @@ RpcServer::RpcServer(ServerOptions options) : impl_(std::make_unique<Impl>(std::
 }
 RpcServer::~RpcServer() { impl_->drain(std::chrono::milliseconds{0}); }
 
-void RpcServer::unary(std::string_view method, UnaryHandler handler) {
-    impl_->service_.methods[std::string{method}] = {std::move(handler), nullptr};
+void RpcServer::unary(std::string_view method, UnaryHandler handler, Access access) {
+    impl_->service_.methods[std::string{method}] = {std::move(handler), nullptr, access};
 }
 
-void RpcServer::stream(std::string_view method, StreamHandler handler) {
-    impl_->service_.methods[std::string{method}] = {nullptr, std::move(handler)};
+void RpcServer::stream(std::string_view method, StreamHandler handler, Access access) {
+    impl_->service_.methods[std::string{method}] = {nullptr, std::move(handler), access};
 }
 
-Result<void> RpcServer::start() { return impl_->start(); }
+Result<void> RpcServer::start() {
+    impl_->health_.serve(*this, impl_->service_);
+    serve_reflection(*this, impl_->service_);
+    return impl_->start();
+}
+void RpcServer::set_serving(bool serving) { impl_->health_.set_serving(serving); }
 std::uint16_t RpcServer::port() const { return impl_->port_; }
 void RpcServer::drain(std::chrono::milliseconds patience) { impl_->drain(patience); }
 

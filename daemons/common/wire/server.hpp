@@ -26,7 +26,7 @@ namespace spur::wire {
 struct ServerOptions {
     Endpoint listen{"127.0.0.1", 0};  // port 0: any free one, see RpcServer::port()
     std::optional<TlsOptions> tls;
-    std::shared_ptr<Authenticator> authenticator;  // none: every caller is unknown (uid 0xffffffff)
+    std::shared_ptr<Authenticator> authenticator;  // none: every caller is unknown (uid `nobody`)
     std::string cluster, name;                     // for Audience: whom credentials must be for
     unsigned io_threads{1};
 
@@ -136,6 +136,9 @@ private:
     std::shared_ptr<SessionState> state_;
 };
 
+// Whom a method answers. What is for anyone must be cheap and tell nothing that matters; such calls are few at a time.
+enum class Access : std::uint8_t { with_credential, anyone };
+
 class RpcServer {
 public:
     using UnaryHandler = std::function<void(Call)>;
@@ -145,12 +148,14 @@ public:
     ~RpcServer();  // drains with no patience
 
     // Before start(). `method` is "/spur.v1.Controller/Submit". A method served by nobody answers UNIMPLEMENTED.
-    void unary(std::string_view method, UnaryHandler handler);
+    void unary(std::string_view method, UnaryHandler handler, Access access = Access::with_credential);
     // Server streaming, client streaming or both: the request messages come through on_message.
-    void stream(std::string_view method, StreamHandler handler);
+    void stream(std::string_view method, StreamHandler handler, Access access = Access::with_credential);
 
-    // Binds, listens and starts the I/O threads.
+    // Binds, listens and starts the I/O threads. Health checks and reflection are served beside what was registered.
     Result<void> start();
+    // [any thread] What health checks are told; a server that is not told otherwise serves from its start.
+    void set_serving(bool serving);
     [[nodiscard]] std::uint16_t port() const;  // after start()
 
     // No new connections or calls; those in progress may finish until `patience` is over, then they are cut off.

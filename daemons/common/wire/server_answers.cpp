@@ -74,28 +74,32 @@ std::optional<std::string> ServerConnection::proof_for(const ServerStream& strea
     return std::nullopt;
 }
 
-void ServerConnection::submit_headers(ServerStream& stream, const std::optional<std::string>& proof) {
-    std::array<nghttp2_nv, 3> fields{field(":status", "200"), field("content-type", "application/grpc"), {}};
-    if (proof) fields[2] = field(auth_reply_key, *proof, NGHTTP2_NV_FLAG_NO_INDEX);
+void ServerConnection::submit_headers(ServerStream& stream, bool packed, const std::optional<std::string>& proof) {
+    std::array<nghttp2_nv, 5> fields{field(":status", "200"), field("content-type", "application/grpc")};
+    std::size_t count = 2;
+    if (packed) fields[count++] = field("grpc-encoding", "gzip");
+    if (stream.negotiates) fields[count++] = field(accept_encoding_key, accepted_encodings);
+    if (proof) fields[count++] = field(auth_reply_key, *proof, NGHTTP2_NV_FLAG_NO_INDEX);
     nghttp2_data_provider body{};
     body.source.ptr = &stream;
     body.read_callback = ServerAnswers::fill;
-    nghttp2_submit_response(session_, stream.id, fields.data(), proof ? 3 : 2, &body);
+    nghttp2_submit_response(session_, stream.id, fields.data(), count, &body);
     stream.headers_submitted = true;
     stream.since = now_;
 }
 
-void ServerConnection::reply(ServerStream& stream, std::string message, Ending ending) {
+void ServerConnection::reply(ServerStream& stream, Order order) {
     if (stream.ending) return;
-    const auto proof = proof_for(stream, message);
-    if (!queue(stream, std::move(message)))
+    const auto proof = proof_for(stream, order.bytes);
+    const bool packed = !order.packed.empty();
+    if (!queue(stream, order.take_message()))
         return end(stream, Ending{Status::resource_exhausted,
                                   fmt::format("{}: {} bytes of answers wait to be read on this connection, {} on all; "
                                               "read them before you ask for more",
                                               stream.path, unread_, service_.unread.load())});
-    stream.ending = std::move(ending);
+    stream.ending = std::move(order.ending);
     if (proof) stream.ending->trailers.add(auth_reply_key, *proof);
-    submit_headers(stream, std::nullopt);
+    submit_headers(stream, packed, std::nullopt);
 }
 
 void ServerConnection::end(ServerStream& stream, Ending ending) {
@@ -158,14 +162,14 @@ void ServerConnection::count_unread(std::ptrdiff_t bytes) {
 }
 
 // False: too much waits for this peer already, or for all of them together. One answer it may always have.
-bool ServerConnection::queue(ServerStream& stream, std::string message) {
-    const auto size = message.size() + prefix_size;
+bool ServerConnection::queue(ServerStream& stream, OutgoingMessage message) {
+    const auto size = message.left();
     const auto& limits = service_.options;
     if ((unread_ > 0 && unread_ + size > limits.max_unread_bytes) ||
         service_.unread + size > limits.max_all_unread_bytes)
         return false;
     count_unread(static_cast<std::ptrdiff_t>(size));
-    stream.outgoing.emplace_back(std::move(message));
+    stream.outgoing.push_back(std::move(message));
     return true;
 }
 
@@ -178,7 +182,7 @@ void ServerConnection::open_session(ServerStream& stream) {
     stream.phase = ServerStream::Phase::handled;
     stream.since = now_;
     auto state = std::make_shared<SessionState>();
-    state->route = Route{inbox_, id_, stream.id};
+    state->route = Route{inbox_, id_, stream.id, stream.accepts_gzip};
     state->method = stream.path;
     state->peer = peer_;
     state->caller = stream.caller;
@@ -187,7 +191,7 @@ void ServerConnection::open_session(ServerStream& stream) {
     stream.session = state;
     ++service_.sessions;
     guard(stream, [&] { stream.method->stream(Session{std::move(state)}); });
-    if (!stream.ending) submit_headers(stream, proof_for(stream, {}));
+    if (!stream.ending) submit_headers(stream, stream.accepts_gzip, proof_for(stream, {}));
 }
 
 void ServerConnection::execute(Order order) {
@@ -195,18 +199,20 @@ void ServerConnection::execute(Order order) {
     if (stream == nullptr) return;
     switch (order.kind) {
         case Order::Kind::reply:
-            return reply(*stream, std::move(order.bytes), std::move(order.ending));
+            return reply(*stream, std::move(order));
         case Order::Kind::end:
             return end(*stream, std::move(order.ending));
         case Order::Kind::abort:
             service_.warn(order.ending.message);
             return abort(*stream, std::move(order.ending));
-        case Order::Kind::send:
+        case Order::Kind::send: {
+            auto message = order.take_message();
+            const auto size = message.left();
             if (stream->ending) {
-                stream->session->queued -= order.bytes.size() + prefix_size;
+                stream->session->queued -= size;
                 return;
             }
-            if (const auto size = order.bytes.size() + prefix_size; !queue(*stream, std::move(order.bytes))) {
+            if (!queue(*stream, std::move(message))) {
                 stream->session->queued -= size;
                 const auto why = fmt::format("{}: the peer at {} does not read: {} bytes wait on its connection",
                                              stream->path, peer_->address, unread_);
@@ -215,6 +221,7 @@ void ServerConnection::execute(Order order) {
             }
             nghttp2_session_resume_data(session_, stream->id);
             return;
+        }
         case Order::Kind::resume:
             if (stream->unconsumed > 0) nghttp2_session_consume_stream(session_, stream->id, stream->unconsumed);
             stream->unconsumed = 0;

@@ -2,6 +2,8 @@
 // Answers are in server_answers.cpp.
 #include "daemons/common/wire/server_connection.hpp"
 
+#include "daemons/common/wire/gzip.hpp"
+
 #include <nghttp2/nghttp2.h>
 
 #include <exception>
@@ -15,6 +17,10 @@ constexpr std::int32_t connection_window = 64
                                            << 20;  // never the bottleneck: one paused session must not stop the others
 constexpr std::size_t max_header_bytes = 64 * 1024;
 
+// What a connection may ask of methods that need no credential.
+constexpr std::size_t max_open_request_bytes = 1024;
+constexpr unsigned max_open_streams = 8, max_open_messages_per_second = 100;
+
 std::string_view view(const std::uint8_t* data, std::size_t length) {
     return {reinterpret_cast<const char*>(data), length};
 }
@@ -23,6 +29,18 @@ std::string_view view(const std::uint8_t* data, std::size_t length) {
 bool is_protocol_header(std::string_view name) {
     return name.starts_with(':') || name.starts_with("grpc-") || name == "te" || name == "user-agent" ||
            name == "accept-encoding" || name == "content-length";
+}
+
+bool lists(std::string_view list, std::string_view word) {
+    while (!list.empty()) {
+        const auto end = std::min(list.find(','), list.size());
+        auto item = list.substr(0, end);
+        list.remove_prefix(std::min(end + 1, list.size()));
+        while (item.starts_with(' ')) item.remove_prefix(1);
+        while (item.ends_with(' ')) item.remove_suffix(1);
+        if (item == word) return true;
+    }
+    return false;
 }
 
 }  // namespace
@@ -173,6 +191,10 @@ void ServerConnection::take_header(ServerStream& stream, std::string_view name, 
         stream.digest = find_digest(value);
     else if (name == "grpc-timeout")
         stream.timeout = parse_timeout(value);
+    else if (name == "grpc-encoding")
+        stream.encoding = value == "identity" ? std::string_view{} : value;
+    else if (name == accept_encoding_key)
+        stream.negotiates = true, stream.accepts_gzip = lists(value, "gzip");
     else if (!is_protocol_header(name))
         stream.metadata.add(name, value);
 }
@@ -196,7 +218,16 @@ void ServerConnection::headers_complete(ServerStream& stream) {
                    fmt::format("{} is not served here; is the client newer than this daemon, or the port another "
                                "daemon's?",
                                printable(std::string_view{stream.path}.substr(0, 200)))});
-    if (!authenticate(stream)) return;  // before any of its body is taken
+    if (!stream.encoding.empty() && stream.encoding != "gzip")
+        return end(stream,
+                   Ending{Status::unimplemented,
+                          fmt::format("{}: messages encoded as \"{}\" are not understood here; send gzip or none",
+                                      stream.path, printable(std::string_view{stream.encoding}.substr(0, 50))),
+                          {{std::string{accept_encoding_key}, std::string{accepted_encodings}}}});
+    const bool open = stream.method->access == Access::anyone;
+    stream.reader = MessageReader{open ? max_open_request_bytes : service_.options.max_message_bytes,
+                                  stream.encoding.empty() ? nullptr : gunzip};
+    if (!(open ? admit(stream) : authenticate(stream))) return;  // before any of its body is taken
     if (stream.method->stream) open_session(stream);
 }
 
@@ -282,6 +313,25 @@ bool ServerConnection::authenticate(ServerStream& stream) {
     return true;
 }
 
+// Who shows no credential asks little, and not often.
+bool ServerConnection::admit(ServerStream& stream) {
+    stream.counts_as_open = true;
+    const bool fits = ++open_streams_ <= max_open_streams && within_open_rate();
+    if (!fits)
+        end(stream, Ending{Status::resource_exhausted,
+                           fmt::format("{}: at most {} calls at a time and {} messages a second without a credential",
+                                       stream.path, max_open_streams, max_open_messages_per_second)});
+    return fits;
+}
+
+bool ServerConnection::within_open_rate() {
+    if (now_ - open_second_ >= std::chrono::seconds{1}) {
+        open_second_ = now_;
+        open_messages_ = 0;
+    }
+    return ++open_messages_ <= max_open_messages_per_second;
+}
+
 void ServerConnection::refuse_credential(ServerStream& stream, const Error& why) {
     ++service_.refused_credentials;
     service_.warn(fmt::format("{} from {} refused: {}", stream.path, peer_->address, why.text));
@@ -305,7 +355,7 @@ void ServerConnection::dispatch_unary(ServerStream& stream) {
         return refuse_credential(stream, {ErrorCode::denied, "the body is not the one its credential was made for"});
 
     auto state = std::make_shared<CallState>();
-    state->route = Route{inbox_, id_, stream.id};
+    state->route = Route{inbox_, id_, stream.id, stream.accepts_gzip};
     state->method = stream.path;
     state->peer = peer_;
     state->caller = stream.caller;
@@ -320,6 +370,10 @@ void ServerConnection::deliver(ServerStream& stream) {
     const auto session = stream.session;
     while (stream.delivered < stream.messages.size() && !session->paused && !stream.ending) {
         std::string message = std::move(stream.messages[stream.delivered++]);
+        if (stream.counts_as_open && !within_open_rate())
+            return abort(stream, Ending{Status::resource_exhausted,
+                                        fmt::format("{}: more than {} messages a second without a credential",
+                                                    stream.path, max_open_messages_per_second)});
         if (session->on_message) guard(stream, [&] { session->on_message(std::move(message)); });
     }
     if (stream.delivered < stream.messages.size()) return;
@@ -337,6 +391,7 @@ void ServerConnection::closed(std::int32_t id) {
     streams_.erase(found);
     release_headers(*stream);
     release_buffered(*stream);
+    if (stream->counts_as_open) --open_streams_;
     drop_queue(*stream);
     last_busy_ = now_;
     if (const auto call = stream->call.lock()) call->gone = true;

@@ -20,6 +20,7 @@ struct nghttp2_session;
 namespace spur::wire {
 
 using ServerClock = std::chrono::steady_clock;
+inline constexpr std::string_view accept_encoding_key = "grpc-accept-encoding", accepted_encodings = "identity,gzip";
 
 // One request, from its first header to its last byte in either direction.
 struct ServerStream {
@@ -29,6 +30,9 @@ struct ServerStream {
     enum class Phase : std::uint8_t { headers, body, handled } phase{Phase::headers};
 
     std::string http_method, path, content_type, credential, audience;
+    std::string encoding;          // of its messages; empty: none
+    bool negotiates{false};        // the client says which encodings it takes...
+    bool accepts_gzip{false};      // ...and this is one of them
     std::optional<Digest> digest;  // of its message, as the credential has it
     std::optional<std::chrono::milliseconds> timeout;
     Metadata metadata;
@@ -48,6 +52,7 @@ struct ServerStream {
     std::weak_ptr<CallState> call;
     std::shared_ptr<SessionState> session;
     bool authenticated{false};
+    bool counts_as_open{false};  // in open_streams_
     Caller caller;
 
     std::deque<OutgoingMessage> outgoing;
@@ -91,21 +96,23 @@ private:
     void open_session(ServerStream& stream);
     void deliver(ServerStream& stream);
     bool authenticate(ServerStream& stream);
+    bool admit(ServerStream& stream);
+    bool within_open_rate();
     void refuse_credential(ServerStream& stream, const Error& why);
     // Runs a handler or callback; what it throws ends the stream and nothing else.
     void guard(ServerStream& stream, const std::function<void()>& function);
     std::optional<std::string> caught(std::string_view path, const std::function<void()>& function);
 
-    void reply(ServerStream& stream, std::string message, Ending ending);
+    void reply(ServerStream& stream, Order order);
     void end(ServerStream& stream, Ending ending);
     void abort(ServerStream& stream, Ending ending);
     void answer_http(ServerStream& stream, std::string_view status);
-    void submit_headers(ServerStream& stream, const std::optional<std::string>& proof);
+    void submit_headers(ServerStream& stream, bool packed, const std::optional<std::string>& proof);
     [[nodiscard]] std::optional<std::string> proof_for(const ServerStream& stream, std::string_view reply);
     void set_buffered(ServerStream& stream, std::size_t bytes);
     void release_buffered(ServerStream& stream) { set_buffered(stream, 0); }
     void release_headers(ServerStream& stream);
-    bool queue(ServerStream& stream, std::string message);
+    bool queue(ServerStream& stream, OutgoingMessage message);
     void drop_queue(ServerStream& stream);
     void count_unread(std::ptrdiff_t bytes);
 
@@ -120,6 +127,9 @@ private:
     ServerClock::time_point now_, last_received_, last_busy_;
     std::size_t unread_{0};  // bytes of answers that its peer has not taken
     unsigned refusals_{0};
+    unsigned open_streams_{0};   // of methods for anyone
+    unsigned open_messages_{0};  // for these, in the second that began at open_second_
+    ServerClock::time_point open_second_{};
     bool known_;
     bool pinged_{false};
     bool any_call_{false};

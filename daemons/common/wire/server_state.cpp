@@ -1,6 +1,8 @@
 // The handles' side of the server: Call and Session turn wishes into orders.
 #include "daemons/common/wire/server_state.hpp"
 
+#include "daemons/common/wire/gzip.hpp"
+
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -23,14 +25,15 @@ std::uint64_t random_instance() {
 
 Ending Ending::of(Error error, Metadata trailers) {
     trailers.add(error_key, name_of(error.code));
+    if (error.slurm_error != 0) trailers.add(errno_key, std::to_string(error.slurm_error));
     return Ending{status_of(error.code), std::move(error.text), std::move(trailers)};
 }
 
 std::optional<Error> Ending::error() const {
     if (status == Status::ok) return std::nullopt;
-    const auto* name = trailers.find(error_key);
-    const auto code = name != nullptr ? find_error_code(*name) : std::nullopt;
-    return Error{code.value_or(error_code_of(status)), message};
+    Error error{error_code_of(status), message};
+    refine(error, trailers);
+    return error;
 }
 
 Result<std::shared_ptr<Inbox>> Inbox::make() {
@@ -79,8 +82,8 @@ void Inbox::close() {
     dropped.swap(orders_);
 }
 
-void Route::post(Order::Kind kind, std::string bytes, Ending ending) const {
-    inbox->post(Order{connection, stream, kind, std::move(bytes), std::move(ending)});
+void Route::post(Order::Kind kind, std::string bytes, Ending ending, std::string packed) const {
+    inbox->post(Order{connection, stream, kind, std::move(bytes), std::move(ending), std::move(packed)});
 }
 
 CallState::~CallState() {
@@ -96,6 +99,12 @@ Service::Service(ServerOptions chosen)
 const Service::Method* Service::find(std::string_view name) const {
     const auto found = methods.find(std::string{name});
     return found == methods.end() ? nullptr : &found->second;
+}
+
+std::set<std::string> Service::service_names() const {
+    std::set<std::string> names;
+    for (const auto& [path, method] : methods) names.insert(path.substr(1, path.rfind('/') - 1));
+    return names;
 }
 
 bool Service::charge(std::uint32_t uid, std::size_t bytes) {
@@ -152,7 +161,9 @@ void Call::reply(std::string message) const {
     if (state_->answered.exchange(true)) return;
     Ending ending;
     if (const auto as_of = state_->as_of.load(); as_of != 0) ending.trailers.add(as_of_key, std::to_string(as_of));
-    state_->route.post(Order::Kind::reply, std::move(message), std::move(ending));
+    // Compressed by whoever made the message: a long one must not hold up the other connections of the I/O thread.
+    auto packed = state_->route.accepts_gzip ? gzip(message) : std::string{};
+    state_->route.post(Order::Kind::reply, std::move(message), std::move(ending), std::move(packed));
 }
 
 void Call::fail(Error error, Metadata trailers) const {
@@ -175,9 +186,11 @@ bool Session::is_open() const { return !state_->closed; }
 
 bool Session::send(std::string message) const {
     if (state_->closed) return false;
-    const std::size_t queued = state_->queued += message.size() + 5;
+    auto packed = state_->route.accepts_gzip ? gzip(message) : std::string{};
+    const std::size_t queued = state_->queued += (packed.empty() ? message : packed).size() + prefix_size;
     if (queued <= state_->max_queue) {
-        state_->route.post(Order::Kind::send, std::move(message));
+        if (!packed.empty()) message.clear();
+        state_->route.post(Order::Kind::send, std::move(message), {}, std::move(packed));
         return true;
     }
     if (!state_->closed.exchange(true))

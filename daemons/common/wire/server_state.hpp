@@ -2,6 +2,7 @@
 // connection: they post orders to its thread's inbox.
 #pragma once
 
+#include "daemons/common/wire/framing.hpp"
 #include "daemons/common/wire/server.hpp"
 #include "daemons/common/wire/socket.hpp"
 
@@ -11,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -42,6 +44,11 @@ struct Order {
     Kind kind{Kind::end};
     std::string bytes{};
     Ending ending{};
+    std::string packed{};  // `bytes` compressed, which then travels in their place
+
+    [[nodiscard]] OutgoingMessage take_message() {
+        return packed.empty() ? OutgoingMessage{std::move(bytes)} : OutgoingMessage{std::move(packed), true};
+    }
 };
 
 // The one place where other threads meet an I/O thread.
@@ -76,7 +83,9 @@ struct Route {
     std::shared_ptr<Inbox> inbox;
     std::uint64_t connection{0};
     std::int32_t stream{0};
-    void post(Order::Kind kind, std::string bytes = {}, Ending ending = {}) const;
+    bool accepts_gzip{false};  // whoever listens there
+
+    void post(Order::Kind kind, std::string bytes = {}, Ending ending = {}, std::string packed = {}) const;
 };
 
 struct CallState {
@@ -120,8 +129,10 @@ public:
     struct Method {
         RpcServer::UnaryHandler unary;
         RpcServer::StreamHandler stream;
+        Access access{Access::with_credential};
     };
     [[nodiscard]] const Method* find(std::string_view name) const;
+    [[nodiscard]] std::set<std::string> service_names() const;  // "spur.v1.Controller"
     // Adds to the bytes that this user's requests occupy; false: they would be too many, and nothing was added.
     bool charge(std::uint32_t uid, std::size_t bytes);
     void discharge(std::uint32_t uid, std::size_t bytes);

@@ -1,6 +1,8 @@
 // The tables between gRPC's status codes and ours.
 #include "daemons/common/wire/status.hpp"
 
+#include "core/text/lexical.hpp"
+
 #include <array>
 
 namespace spur::wire {
@@ -72,6 +74,13 @@ ErrorCode error_code_of(Status status) {
     for (const auto& row : codes)
         if (row.status == status) return row.code;
     return ErrorCode::internal;
+}
+
+void refine(Error& error, const Metadata& trailers) {
+    if (const auto* name = trailers.find(error_key)) error.code = find_error_code(*name).value_or(error.code);
+    if (const auto* text = trailers.find(errno_key))
+        if (const auto number = find_unsigned(*text); number && *number <= UINT16_MAX)
+            error.slurm_error = static_cast<std::uint16_t>(*number);
 }
 
 }  // namespace spur::wire

@@ -51,6 +51,7 @@ inline constexpr std::string_view leader_key =
 // know.
 inline constexpr std::uint16_t instance_high_setting = 0xf590, instance_low_setting = 0xf591;
 inline constexpr std::string_view error_key = "spur-error";  // trailer: name_of(ErrorCode)
+inline constexpr std::string_view errno_key = "spur-errno";  // trailer: Error::slurm_error, where there is one
 inline constexpr std::string_view as_of_key =
     "spur-as-of";  // trailer of a reply: nobody could confirm it, and it is from then (unix seconds)
 
@@ -75,6 +76,9 @@ public:
 private:
     std::vector<Field> fields_;
 };
+
+// What the trailers say of an error beside its status: our code and Slurm's number.
+void refine(Error& error, const Metadata& trailers);
 
 // An Error that remembers how the call ended. Converts to a plain Error, so SPUR_TRY passes it up from any Result
 // function.

@@ -97,7 +97,7 @@ std::optional<RpcError> Connection::judge(const StreamState& stream, std::uint32
 
     if (status != Status::ok) {
         RpcError error = make_error(status, stream.grpc_message, true);
-        if (const auto* name = trailers.find(error_key)) error.code = find_error_code(*name).value_or(error.code);
+        refine(error, trailers);
         if (error.text.empty())
             error.text = fmt::format("{} at {} failed with {}", stream.method, endpoint_.text(), name_of(status));
         error.trailers = trailers;

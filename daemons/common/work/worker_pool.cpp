@@ -1,3 +1,4 @@
+// The workers, their queue, and the watch over their patience.
 #include "daemons/common/work/worker_pool.hpp"
 
 #include <condition_variable>
@@ -35,7 +36,7 @@ struct WorkerPool::State {
 
     Options options;
     std::mutex mutex;
-    std::condition_variable wake_worker, wake_clock, settled;
+    std::condition_variable wake_worker, wake_clock, progress;
     std::deque<Shared> queue;                                // not begun; some may have been given up
     std::set<std::pair<Clock::time_point, Shared>> waiting;  // not answered, whether begun or not
     unsigned idle{0}, workers{0}, telling{0};
@@ -56,7 +57,7 @@ void WorkerPool::State::answer(std::unique_lock<std::mutex>& lock, const Shared&
     if (what) log::error("an exception where the answer of {} was to be handled: {}", task->whom, *what);
     lock.lock();
     --telling;
-    settled.notify_all();
+    progress.notify_all();
 }
 
 void WorkerPool::State::work() {
@@ -79,7 +80,7 @@ void WorkerPool::State::work() {
         answer(lock, task, error);
     }
     --workers;
-    settled.notify_all();
+    progress.notify_all();
 }
 
 void WorkerPool::State::watch() {
@@ -96,7 +97,7 @@ void WorkerPool::State::watch() {
         }
     }
     has_clock = false;
-    settled.notify_all();
+    progress.notify_all();
 }
 
 WorkerPool::WorkerPool(Options options) : state_{std::make_shared<State>()} { state_->options = options; }
@@ -109,8 +110,8 @@ void WorkerPool::stop() {
     dropped.swap(state_->waiting);
     state_->wake_worker.notify_all();
     state_->wake_clock.notify_all();
-    state_->settled.wait(lock, [this] { return state_->telling == 0; });
-    state_->settled.wait_for(lock, farewell, [this] { return state_->workers == 0 && !state_->has_clock; });
+    state_->progress.wait(lock, [this] { return state_->telling == 0; });
+    state_->progress.wait_for(lock, farewell, [this] { return state_->workers == 0 && !state_->has_clock; });
 }
 
 void WorkerPool::run(Task fresh) {

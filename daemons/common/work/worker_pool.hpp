@@ -1,5 +1,5 @@
 // Threads that wait for somebody outside this process (a directory service, a credential daemon), so that nobody else
-// has to. Such a question may hang and cannot be called back, so each comes with a patience: when that is over the
+// has to. Such a question may hang and cannot be called back, so each has a deadline: when it has passed the
 // asker hears so, and an answer that comes later is dropped.
 #pragma once
 

@@ -1,3 +1,4 @@
+// The sessions: opening, admitting, registering and welcoming agents, and what they report.
 #include "daemons/spurctld/agents/agents.hpp"
 
 #include <algorithm>
@@ -13,7 +14,8 @@ constexpr int missed_heartbeats = 3;             // so many in a row and the ses
 constexpr std::chrono::seconds settle_time{10};  // a new leader gives agents so long to find it
 // An agent whose name another one claims is asked whether it lives, and given so long to say so.
 constexpr std::chrono::seconds rival_patience{3};
-constexpr std::chrono::seconds rival_silence{60};  // how often the log is told of two agents of one name
+constexpr std::chrono::seconds rival_silence{60};     // how often the log is told of two agents of one name
+constexpr std::string_view clock_skew = "ClockSkew";  // begins the reason of nodes that are drained for it
 
 // Clients go where this points; nowhere, and they try the next controller.
 void send_on(const wire::Session& session, const Leadership& leadership, std::string why) {
@@ -31,10 +33,13 @@ bool is_plausible(const v1::Node& found) {
 
 }  // namespace
 
-Agents::Agents(Engine& engine, Users& users, AgentConfig config, std::string cluster_name, Log log)
+Agents::Agents(Engine& engine, Users& users, AgentConfig config, std::string cluster_name, Log log,
+               ClusterClock::Sources clocks)
     : engine_{engine},
       cluster_name_{std::move(cluster_name)},
       log_{std::move(log)},
+      clocks_{std::move(clocks)},
+      steady_began_{clocks_.wall() - clocks_.steady()},
       config_{std::move(config)},
       dispatch_{engine, users,
                 [this](NodeId node) -> std::optional<wire::Session> {
@@ -118,9 +123,11 @@ void Agents::receive(const std::shared_ptr<Link>& link, const std::string& bytes
     }
 }
 
-// A node's clock matters to nothing that is enforced there; it is named so that somebody sets it.
+// Limits do not depend on a node's clock, but credentials and the times of files do: one that is a little off is named
+// so that somebody sets it, one that is far off gets no new jobs until then.
 void Agents::take_heartbeat(const Link& link, NodeId node, const v1::Heartbeat& beat) {
-    const auto ahead = beat.now() == 0 ? 0 : beat.now() - static_cast<UnixSeconds>(::time(nullptr));
+    const auto here = clocks_.wall() / ClusterClock::second;
+    const auto ahead = beat.now() == 0 ? 0 : beat.now() - here;
     const auto skew = std::abs(ahead) > most_skew_s ? ahead : 0;
     UnixSeconds before = 0;
     {
@@ -134,6 +141,23 @@ void Agents::take_heartbeat(const Link& link, NodeId node, const v1::Heartbeat& 
                          skew > 0 ? "ahead of" : "behind"));
     else if (skew == 0 && before != 0)
         log_(fmt::format("{}: its clock agrees with the one here again", link.name));
+    if (beat.now() != 0) judge_clock(node, beat.now(), here);
+}
+
+// When the clock here is set, it differs from where it would be had it been left alone. Which of the two is right
+// nobody here knows: a node must be far from both before it is blamed.
+void Agents::judge_clock(NodeId node, UnixSeconds reported, UnixSeconds here) {
+    const auto left_alone = (steady_began_ + clocks_.steady()) / ClusterClock::second;
+    const auto model = engine_.model();
+    const auto& known = model->nodes.get(node.value);
+    if (!known) return;
+    const bool is_drained = known->flags & node_flag::drain;
+    const auto ahead = reported - here;
+    if (!is_drained && std::min(std::abs(ahead), std::abs(reported - left_alone)) > unfit_skew_s)
+        drain(node, fmt::format("{}: its clock is {} s {} the controller's", clock_skew, std::abs(ahead),
+                                ahead > 0 ? "ahead of" : "behind"));
+    else if (is_drained && std::abs(ahead) <= most_skew_s && known->reason.view().starts_with(clock_skew))
+        undrain(node, clock_skew);
 }
 
 void Agents::enrol(const std::shared_ptr<Link>& link, const v1::Register& request) {

@@ -17,6 +17,7 @@
 #include "core/model/config.hpp"
 #include "daemons/common/wire/server.hpp"
 #include "daemons/spurctld/agents/dispatch.hpp"
+#include "daemons/spurctld/engine/cluster_clock.hpp"
 #include "daemons/spurctld/engine/engine.hpp"
 #include "spur/v1/controller.pb.h"
 
@@ -33,7 +34,9 @@ public:
     using Clock = std::chrono::steady_clock;
     using Log = std::function<void(std::string)>;
     static constexpr UnixSeconds most_skew_s = 30;
-    Agents(Engine& engine, Users& users, AgentConfig config, std::string cluster_name, Log log);
+    static constexpr UnixSeconds unfit_skew_s = 300;  // credentials are valid for as long
+    Agents(Engine& engine, Users& users, AgentConfig config, std::string cluster_name, Log log,
+           ClusterClock::Sources clocks = ClusterClock::machine());
     ~Agents() override;
 
     // A stream has been opened; the caller may be an agent (the service has checked who it is).
@@ -80,6 +83,7 @@ private:
     v1::ControllerMessage welcome(NodeId node, const Events& events);
     void lost(const std::shared_ptr<Link>& link);
     void take_heartbeat(const Link& link, NodeId node, const v1::Heartbeat& beat);
+    void judge_clock(NodeId node, UnixSeconds reported, UnixSeconds here);
     void watch_silence(const std::stop_token& stop);
     void check_silence();
     void propose_silence(NodeId node, Command command);
@@ -88,11 +92,14 @@ private:
     // agents_reports.cpp
     void take_report(const std::shared_ptr<Link>& link, NodeId node, const v1::StepReport& report);
     void drain(NodeId node, const std::string& why);
+    void undrain(NodeId node, std::string_view why);
     void finish_step(NodeId node, const v1::StepReport& report, const Engine::Done& decided);
 
     Engine& engine_;
     std::string cluster_name_;
     Log log_;
+    const ClusterClock::Sources clocks_;
+    const ClusterClock::Nanoseconds steady_began_;  // the wall clock's time when the steady one was 0
 
     mutable std::mutex mutex_;
     AgentConfig config_;

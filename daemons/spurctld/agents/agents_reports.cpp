@@ -82,6 +82,17 @@ void Agents::drain(NodeId node, const std::string& why) {
     });
 }
 
+// Back into service, if its reason still begins like this: whoever drained it for another wants to see it first.
+void Agents::undrain(NodeId node, std::string_view why) {
+    engine_.post([this, node, why] {
+        const auto* known = engine_.cluster().find_node(node);
+        if (known == nullptr || !known->reason.view().starts_with(why)) return;
+        log_(fmt::format("{}: takes jobs again", known->name.str()));
+        engine_.propose(
+            UpdateNode{.nodes = {node}, .action = NodeAction::undrain, .reason = Text{}, .actor = Actor::root()}, {});
+    });
+}
+
 // A step ends when its last node has said so: the state counts them.
 void Agents::finish_step(NodeId node, const v1::StepReport& report, const Engine::Done& decided) {
     const StepKey key{JobId{report.job_id()}, StepId{report.step_id()}};

@@ -1,3 +1,4 @@
+// Building the messages that start and end a job on a node.
 #include "daemons/spurctld/agents/launch.hpp"
 
 #include "daemons/spurctld/service/convert.hpp"

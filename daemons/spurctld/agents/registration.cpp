@@ -1,3 +1,4 @@
+// Reading an agent's registration, and whether its certificate is made out to its node.
 #include "daemons/spurctld/agents/registration.hpp"
 
 #include <fnmatch.h>

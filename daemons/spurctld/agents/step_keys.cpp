@@ -1,3 +1,4 @@
+// Making, announcing, replacing and using the leader's signing key.
 #include "daemons/spurctld/agents/step_keys.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// How fast the cluster's time runs while it differs from the wall clock.
 #include "daemons/spurctld/engine/cluster_clock.hpp"
 
 #include <fmt/format.h>

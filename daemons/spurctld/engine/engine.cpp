@@ -1,22 +1,17 @@
+// The engine's queue and thread: proposing in batches, applying what is committed, snapshots, callers' outcomes.
 #include "daemons/spurctld/engine/engine.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <random>
 
 #include "core/store/codec.hpp"
+#include "core/store/tagged.hpp"
 #include "daemons/spurctld/engine/snapshot_child.hpp"
 
 namespace spur::ctld {
 
 namespace {
-
-// Every entry opens with who proposed it and under which number, so that the proposer finds its caller again.
-struct EntryHead {
-    std::uint64_t origin;
-    std::uint64_t sequence;
-};
 
 std::uint64_t random_origin() {
     std::random_device dice;
@@ -202,7 +197,7 @@ void Engine::handle(Item& item) {
     std::visit(Overload{
                    [this](Task& task) { perform(task); },
                    [this](Committed& committed) { apply(committed); },
-                   [this](Outcome& outcome) { settle(outcome); },
+                   [this](Outcome& outcome) { resolve(outcome); },
                    [this](Restored& restored) {
                        if (broken_) return;
                        cluster_ = std::move(restored.cluster);
@@ -247,10 +242,12 @@ void Engine::enqueue(Command command, Done done) {
 // Takes `command` and `done` only if nothing stands in the way of proposing it.
 Result<void> Engine::admit(Command& command, Done& done) {
     if (broken_ || !leadership_.is_leader) return std::unexpected(not_leading());
-    const EntryHead head{origin_, next_sequence_};
     InFlight flight{{stamp(), std::move(command)}, {}};
-    std::string entry(sizeof head, '\0');
-    std::memcpy(entry.data(), &head, sizeof head);
+    // Every entry opens with who proposed it and under which number, so that the proposer finds its caller again.
+    std::string entry;
+    archive::Writer head{entry};
+    head.fixed(origin_);
+    head.fixed(next_sequence_);
     SPUR_CHECK(encode(flight.command, entry, cluster_.state_version()));
     if (entry.size() > largest_entry)
         return fail(ErrorCode::limit, "this is too large to be stored: it takes {} MiB, and {} are possible",
@@ -260,11 +257,11 @@ Result<void> Engine::admit(Command& command, Done& done) {
     make_room(batch.sequences);
     make_room(batch.entries);
     const auto size = entry.size();
-    auto& kept = in_flight_.emplace(head.sequence, std::move(flight)).first->second;
+    auto& kept = in_flight_.emplace(next_sequence_, std::move(flight)).first->second;
     // From here on nothing fails.
     kept.done = std::move(done);
     batch.entries.push_back(std::move(entry));
-    batch.sequences.push_back(head.sequence);
+    batch.sequences.push_back(next_sequence_);
     batch.bytes += size;
     ++next_sequence_;
     return {};
@@ -344,10 +341,10 @@ void Engine::apply(const Committed& committed) {
 
 // The verdict on it, or why it cannot be applied at all.
 Result<Answer> Engine::apply_entry(const Committed& committed, Done& done) {
-    EntryHead head{};
-    if (committed.entry.size() < sizeof head) return fail(ErrorCode::corrupt, "it is too short to be one");
-    std::memcpy(&head, committed.entry.data(), sizeof head);
-    if (auto mine = head.origin == origin_ ? in_flight_.extract(head.sequence) : decltype(in_flight_)::node_type{}) {
+    archive::Reader in{committed.entry};
+    std::uint64_t origin = 0, sequence = 0;
+    if (!in.fixed(origin) || !in.fixed(sequence)) return fail(ErrorCode::corrupt, "it is too short to be one");
+    if (auto mine = origin == origin_ ? in_flight_.extract(sequence) : decltype(in_flight_)::node_type{}) {
         done = std::move(mine.mapped().done);
         const auto& command = mine.mapped().command;
         Answer verdict{cluster_.apply(command)};
@@ -355,7 +352,7 @@ Result<Answer> Engine::apply_entry(const Committed& committed, Done& done) {
             for (auto* observer : observers_) tell([&] { observer->on_command(cluster_, command, *verdict.result); });
         return verdict;
     }
-    SPUR_TRY(const auto command, decode_command(std::string_view{committed.entry}.substr(sizeof head)));
+    SPUR_TRY(const auto command, decode_command(in.rest()));
     return Answer{cluster_.apply(command)};
 }
 
@@ -382,7 +379,7 @@ void Engine::break_down(const std::string& why) {
     if (fatal_) fatal_(why);
 }
 
-void Engine::settle(const Outcome& outcome) {
+void Engine::resolve(const Outcome& outcome) {
     if (auto entry = tickets_.extract(outcome.ticket)) {
         if (outcome.fate == Fate::committed) {
             led_at_ = std::max(led_at_.load(), entry.mapped().at);

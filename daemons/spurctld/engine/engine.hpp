@@ -176,7 +176,7 @@ private:
     void answer(std::uint64_t sequence, const Error& error, Answer::Stage stage);
     void apply(const Committed& committed);
     Result<Answer> apply_entry(const Committed& committed, Done& done);
-    void settle(const Outcome& outcome);
+    void resolve(const Outcome& outcome);
     void lead_or_follow(const RoleChange& change);
     void break_down(const std::string& why);
     void finish_batch();

@@ -1,15 +1,18 @@
+// Asking the other controllers in turn, and raising the state's version.
 #include "daemons/spurctld/engine/peers.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "daemons/common/log/log.hpp"
+#include "spur/v1/peer.pb.h"
 
 namespace spur::ctld {
 
 namespace {
 
 constexpr std::chrono::seconds between_rounds{30};
+constexpr std::chrono::milliseconds patience{500};
 constexpr std::chrono::seconds soon{3};  // while not everyone has answered
 
 void say_version(const Result<Events>& raised, std::uint32_t version) {
@@ -70,8 +73,11 @@ void Peers::look_round() {
         if (!facts) {
             understood = first_state_version;  // it may be of any release
             all_answered_ = false;
+            if (facts.error().code == ErrorCode::denied && distrusted_.insert(member.address).second)
+                log_(distrust(member.address, facts.error()));
             continue;
         }
+        distrusted_.erase(member.address);
         understood = std::min(understood, facts->state_version);
         check_clock(member.address, *facts);
     }
@@ -80,6 +86,29 @@ void Peers::look_round() {
             engine_.propose(SetStateVersion{understood},
                             [understood](const Result<Events>& raised) { say_version(raised, understood); });
     });
+}
+
+// [its thread] So rarely that a channel for each question will do.
+Peers::Ask Peers::by_wire(wire::ChannelOptions options) {
+    return [options = std::move(options)](const std::string& address) -> Result<PeerFacts> {
+        auto there = options;
+        there.endpoints.resize(1);
+        SPUR_TRY(there.endpoints.front(), wire::Endpoint::parse(address));
+        wire::Channel channel{std::move(there)};
+        const auto reply = wire::call<v1::AboutReply>(
+            channel, "/spur.v1.Peer/About", v1::AboutRequest{},
+            {.timeout = patience, .unreachable_timeout = patience, .idempotent = true, .metadata = {}});
+        if (reply) return PeerFacts{reply->state_version(), reply->now()};
+        const bool is_distrust = reply.error().status == wire::Status::unauthenticated;
+        return fail(is_distrust ? ErrorCode::denied : ErrorCode::unavailable, "{}", reply.error().text);
+    };
+}
+
+std::string Peers::distrust(const std::string& address, const Error& error) {
+    return fmt::format(
+        "controller {} has another auth key than this one, or another clock ({}): whoever asks it is refused; copy one "
+        "and the same key to all controllers, and restart those where it changed",
+        address, error.text);
 }
 
 void Peers::check_clock(const std::string& address, const PeerFacts& facts) {

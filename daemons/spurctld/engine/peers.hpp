@@ -1,6 +1,6 @@
 // What the leader asks the other controllers now and then: which version of the state they understand, and what their
 // clocks say. Once all understand a later version it is put in force (core/store/state_version.hpp); a clock that is
-// far from the leader's is named in the log.
+// far from the leader's is named in the log, and so is a controller that has another auth key.
 #pragma once
 
 #include <chrono>
@@ -8,9 +8,11 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 
+#include "daemons/common/wire/client.hpp"
 #include "daemons/spurctld/engine/engine.hpp"
 
 namespace spur::ctld {
@@ -23,6 +25,9 @@ struct PeerFacts {
 class Peers final : public EngineObserver {
 public:
     using Ask = std::function<Result<PeerFacts>(const std::string& address)>;
+    // Asks over the network. An error is `denied` where one of the two does not believe the other's credentials.
+    static Ask by_wire(wire::ChannelOptions options);
+    static std::string distrust(const std::string& address, const Error& error);  // a sentence with the remedy
     using Now = std::function<UnixSeconds()>;
     using Log = std::function<void(std::string)>;
     static constexpr UnixSeconds most_skew_s = 5;
@@ -50,6 +55,7 @@ private:
     bool news_{false};
     // its thread's
     std::map<std::string, bool> skewed_;
+    std::set<std::string> distrusted_;
     bool all_answered_{true};
     std::jthread thread_;
 };

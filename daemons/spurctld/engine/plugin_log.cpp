@@ -1,3 +1,4 @@
+// Calls of the state plugin, and its answers as the engine's log events.
 #include "daemons/spurctld/engine/plugin_log.hpp"
 
 #include <spur/plugin/plugin.hpp>
@@ -13,7 +14,7 @@ LogRole role_of(std::uint32_t role) {
     return role == SPUR_STATE_CANDIDATE ? LogRole::candidate : LogRole::follower;
 }
 
-Result<void> settled(const Result<spur_status>& answer) {
+Result<void> as_result(const Result<spur_status>& answer) {
     if (!answer) return std::unexpected(answer.error());
     if (*answer == SPUR_STATE_NOT_LEADER) return fail(ErrorCode::unavailable, "this controller does not lead");
     return {};
@@ -40,13 +41,15 @@ struct ChunkReader {
 
 }  // namespace
 
-struct PluginLog::Ears {
+struct PluginLog::ListenerTable {
     spur_state_listener table{};
     LogListener* listener{nullptr};
 
-    static LogListener& of(const spur_state_listener* table) { return *static_cast<Ears*>(table->context)->listener; }
+    static LogListener& of(const spur_state_listener* table) {
+        return *static_cast<ListenerTable*>(table->context)->listener;
+    }
 
-    Ears() {
+    ListenerTable() {
         table.size = sizeof(table);
         table.context = this;
         table.committed = [](const spur_state_listener* t, const spur_state_entry* entries, std::uint32_t count) {
@@ -87,34 +90,37 @@ struct PluginLog::Ears {
     }
 };
 
-PluginLog::PluginLog(host::Bound<host::StateAxis> state) : state_{state}, ears_{std::make_unique<Ears>()} {}
+PluginLog::PluginLog(host::Bound<host::StateAxis> state)
+    : state_{state}, listener_table_{std::make_unique<ListenerTable>()} {}
 PluginLog::~PluginLog() = default;
 
 Result<void> PluginLog::open(LogListener& listener) {
-    ears_->listener = &listener;
-    return settled(state_.call(&spur_state_ops::open, &ears_->table));
+    listener_table_->listener = &listener;
+    return as_result(state_.call(&spur_state_ops::open, &listener_table_->table));
 }
 
 Result<void> PluginLog::propose(const std::vector<std::string>& entries, std::uint64_t ticket) {
     std::vector<spur_state_entry> records;
     records.reserve(entries.size());
     for (const auto& entry : entries) records.push_back({{entry.data(), entry.size()}, 0, 0});
-    return settled(
+    return as_result(
         state_.call(&spur_state_ops::propose, records.data(), static_cast<std::uint32_t>(records.size()), ticket));
 }
 
-Result<void> PluginLog::barrier(std::uint64_t ticket) { return settled(state_.call(&spur_state_ops::barrier, ticket)); }
+Result<void> PluginLog::barrier(std::uint64_t ticket) {
+    return as_result(state_.call(&spur_state_ops::barrier, ticket));
+}
 
 Result<void> PluginLog::snapshot(std::uint64_t index, const std::vector<std::string>& chunks) {
     ChunkReader reader{chunks};
     const spur_source source{sizeof(spur_source), 0, &reader, &ChunkReader::read};
-    return settled(state_.call(&spur_state_ops::snapshot, index, &source));
+    return as_result(state_.call(&spur_state_ops::snapshot, index, &source));
 }
 
 Result<LogStatus> PluginLog::status() {
     spur_state_status raw{};
     raw.size = sizeof(raw);
-    SPUR_CHECK(settled(state_.call(&spur_state_ops::status, &raw)));
+    SPUR_CHECK(as_result(state_.call(&spur_state_ops::status, &raw)));
     return LogStatus{.role = role_of(raw.role),
                      .term = raw.term,
                      .last_index = raw.last_index,
@@ -133,18 +139,18 @@ Result<std::vector<LogMember>> PluginLog::members() {
         static_cast<std::vector<LogMember>*>(context)->push_back(
             {member->id, std::string{plugin::view(member->address)}, role_of(member->role), member->voter != 0});
     };
-    SPUR_CHECK(settled(state_.call(&spur_state_ops::members, static_cast<void*>(&members), +each)));
+    SPUR_CHECK(as_result(state_.call(&spur_state_ops::members, static_cast<void*>(&members), +each)));
     return members;
 }
 
 Result<void> PluginLog::add_member(std::string_view address, std::uint64_t ticket) {
-    return settled(state_.call(&spur_state_ops::add_member, plugin::str(address), ticket));
+    return as_result(state_.call(&spur_state_ops::add_member, plugin::str(address), ticket));
 }
 Result<void> PluginLog::remove_member(std::string_view address, std::uint64_t ticket) {
-    return settled(state_.call(&spur_state_ops::remove_member, plugin::str(address), ticket));
+    return as_result(state_.call(&spur_state_ops::remove_member, plugin::str(address), ticket));
 }
 Result<void> PluginLog::transfer(std::string_view address, std::uint64_t ticket) {
-    return settled(state_.call(&spur_state_ops::transfer, plugin::str(address), ticket));
+    return as_result(state_.call(&spur_state_ops::transfer, plugin::str(address), ticket));
 }
 
 }  // namespace spur::ctld

@@ -24,9 +24,9 @@ public:
     Result<void> transfer(std::string_view address, std::uint64_t ticket) override;
 
 private:
-    struct Ears;  // the C listener; outlives the plugin instance
+    struct ListenerTable;  // the C listener; outlives the plugin instance
     host::Bound<host::StateAxis> state_;
-    std::unique_ptr<Ears> ears_;
+    std::unique_ptr<ListenerTable> listener_table_;
 };
 
 }  // namespace spur::ctld

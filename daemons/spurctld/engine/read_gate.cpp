@@ -1,3 +1,4 @@
+// Asking the leader how far it is, and letting waiting readers go on once the model has caught up.
 #include "daemons/spurctld/engine/read_gate.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Forking the child, reading the snapshot from its pipe, and collecting the child.
 #include "daemons/spurctld/engine/snapshot_child.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// The scheduler's thread: when it wakes, one cycle, and sending the plan's commands to the engine.
 #include "daemons/spurctld/planning/scheduler.hpp"
 
 #include <algorithm>

@@ -42,7 +42,7 @@ public:
         std::uint64_t cycles{}, started{}, last_us{}, max_us{}, total_us{}, last_pending{}, overruns{};
     };
     Stats stats() const;
-    const planning::PriorityBook& priorities() const { return planning_.priorities(); }
+    const planning::PriorityReport& priorities() const { return planning_.priorities(); }
 
 private:
     void loop(const std::stop_token& stop);

@@ -1,8 +1,9 @@
+// What can be smaller in a request: how each trial changes the job, and how it is written as an option.
 #include "daemons/spurctld/planning/smaller.hpp"
 
 #include <fmt/format.h>
 
-#include "core/model/gres.hpp"
+#include "core/model/request.hpp"
 #include "core/text/quantity.hpp"
 #include "core/text/timefmt.hpp"
 
@@ -18,7 +19,7 @@ Job changed(const Job& job, Change&& change) {
     Job copy = job;
     auto spec = std::make_shared<JobSpec>(*job.spec);
     change(copy, *spec);
-    copy.spec = std::move(spec);
+    set_spec(copy, std::move(spec));
     return copy;
 }
 
@@ -94,10 +95,9 @@ Smaller less_memory(const Job& job, std::optional<std::uint64_t> JobSpec::*field
 }
 
 // The first resource of a --gres, --gpus or --gpus-per-task list.
-void add_gres(const Job& job, Text JobSpec::*field, const char* option, std::vector<Smaller>& out) {
-    const auto list = parse_gres(*job.spec.*field);
-    if (!list || list->empty() || list->front().count < 2) return;
-    const auto gres = *list;
+void add_gres(const Job& job, const GresList& gres, Text JobSpec::*field, const char* option,
+              std::vector<Smaller>& out) {
+    if (gres.empty() || gres.front().count < 2) return;
     const auto text = [gres](std::uint64_t count) {
         auto smaller = gres;
         smaller.front().count = count;
@@ -134,9 +134,9 @@ std::vector<Smaller> smaller_requests(const Job& job) {
     if (spec.tasks.value_or(1) > 1) found.push_back(fewer(job, &JobSpec::tasks, "--ntasks", "task"));
     if (spec.cpus_per_task.value_or(1) > 1)
         found.push_back(fewer(job, &JobSpec::cpus_per_task, "--cpus-per-task", "CPU per task"));
-    add_gres(job, &JobSpec::gres_per_node, "--gres", found);
-    add_gres(job, &JobSpec::gres_per_job, "--gpus", found);
-    add_gres(job, &JobSpec::gres_per_task, "--gpus-per-task", found);
+    add_gres(job, job.request->gres_per_node, &JobSpec::gres_per_node, "--gres", found);
+    add_gres(job, job.request->gres_per_job, &JobSpec::gres_per_job, "--gpus", found);
+    add_gres(job, job.request->gres_per_task, &JobSpec::gres_per_task, "--gpus-per-task", found);
     if (spec.mem_per_node_mib.value_or(0) > 1) found.push_back(less_memory(job, &JobSpec::mem_per_node_mib, "--mem"));
     if (spec.mem_per_cpu_mib.value_or(0) > 1)
         found.push_back(less_memory(job, &JobSpec::mem_per_cpu_mib, "--mem-per-cpu"));

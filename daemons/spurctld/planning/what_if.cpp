@@ -1,3 +1,4 @@
+// The thread that plans for questions, within a time limit.
 #include "daemons/spurctld/planning/what_if.hpp"
 
 #include <algorithm>

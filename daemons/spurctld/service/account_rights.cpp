@@ -1,4 +1,7 @@
+// Checking each edit of the accounts against the caller's rights.
 #include "daemons/spurctld/service/account_rights.hpp"
+
+#include "core/slurm/refusal.hpp"
 
 #include <algorithm>
 
@@ -6,7 +9,7 @@ namespace spur::ctld {
 
 namespace {
 
-Result<void> denied(std::string_view what) { return fail(ErrorCode::denied, "Access/permission denied: {}", what); }
+Result<void> denied(std::string_view what) { return fail(refusal::denied.with(": {}", what)); }
 
 const Association* own_association(const planning::Directory& directory, std::string_view account) {
     for (const auto& [id, entry] : directory.associations)

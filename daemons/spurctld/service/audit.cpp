@@ -1,3 +1,4 @@
+// The wording of audit lines, and the thread that writes them.
 #include "daemons/spurctld/service/audit.hpp"
 
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+// Finding a caller's level: administrator, operator or neither.
 #include "daemons/spurctld/service/authority.hpp"
 
 #include <unistd.h>

@@ -1,11 +1,12 @@
+// Jobs, nodes, partitions and reservations as wire messages.
 #include "daemons/spurctld/service/convert.hpp"
 
 #include <algorithm>
 
 #include "core/machine/validate.hpp"
+#include "core/model/tres.hpp"
 #include "core/text/hostlist.hpp"
 #include "core/text/pattern.hpp"
-#include "daemons/common/planning/tres.hpp"
 #include "daemons/common/wire/endpoint.hpp"
 #include "daemons/spurctld/service/users.hpp"
 
@@ -27,24 +28,6 @@ std::string names_of(const planning::ReadModel& model, const std::vector<NodeId>
     for (const auto id : ids)
         if (const auto& node = model.nodes.get(id.value)) names.push_back(node->name.str());
     return compress_hosts(names);
-}
-
-std::string_view preempt_text(PreemptMode mode) {
-    switch (mode) {
-        case PreemptMode::unset:
-            return "";
-        case PreemptMode::off:
-            return "OFF";
-        case PreemptMode::cancel:
-            return "CANCEL";
-        case PreemptMode::requeue:
-            return "REQUEUE";
-        case PreemptMode::suspend:
-            return "SUSPEND";
-        case PreemptMode::gang:
-            return "GANG";
-    }
-    return "";
 }
 
 std::string oversubscribe_text(const Partition& partition) {
@@ -113,7 +96,7 @@ void allocation_to_wire(const planning::ReadModel& model, const Job& job, v1::Jo
     wire.set_memory_mib(allocation.memory_mib);
     wire.set_partition(allocation.partition.str());
     if (!wire.shares().empty() && job.spec->kind == JobKind::batch) wire.set_batch_host(wire.shares(0).node());
-    wire.set_tres_allocated(planning::allocated_tres(*model.directory, allocation).str());
+    wire.set_tres_allocated(allocated_tres(model, allocation).str());
 }
 
 void array_to_wire(const planning::ReadModel& model, const Job& job, v1::Job& wire) {
@@ -176,6 +159,7 @@ void job_to_wire(const planning::ReadModel& model, const Job& job, const JobDeta
     wire.set_reason_text(job.reason_text.str());
     times_to_wire(job, wire);
     wire.set_time_limit_min(job.time_limit_min);
+    wire.set_association_id(job.association.value);
     wire.set_priority(job.priority);
     wire.set_restarts(job.restarts);
     wire.set_exit_status(job.exit_status);
@@ -188,9 +172,9 @@ void job_to_wire(const planning::ReadModel& model, const Job& job, const JobDeta
     wire.set_scheduled_nodes(job.scheduled_nodes.str());
     wire.set_dependency(job.dependencies.empty() ? std::string{} : job.dependencies.with_state());
 
-    const auto demand = demand_of(spec);
+    const auto& demand = job.request->demand;
     wire.set_task_count(demand.tasks);
-    wire.set_tres_requested(planning::requested_tres(*model.directory, spec).str());
+    wire.set_tres_requested(requested_tres(model, job).str());
     if (job.allocation) {
         allocation_to_wire(model, job, wire);
         // Without a number of its own, a job has a task for each node it has, also when it was made smaller.
@@ -236,7 +220,7 @@ void step_to_wire(const planning::ReadModel& model, const Step& step, v1::Step& 
         share_to_wire(model, share, *wire.add_shares());
     }
     wire.set_cpus(cpus);
-    wire.set_tres(planning::step_tres(step).str());
+    wire.set_tres(step_tres(step).str());
     if (const auto& job = model.jobs.get(step.key.job.value)) {
         wire.set_uid(job->spec->uid);
         if (job->allocation) wire.set_partition(job->allocation->partition.str());
@@ -292,9 +276,9 @@ void node_to_wire(const planning::ReadModel& model, const Node& node, const User
     wire.set_enforced(node.enforced);
     wire.set_core_spec(node.core_spec);
     wire.set_mem_spec_mib(node.mem_spec_mib);
-    if (node.exclusive_uid != unlimited) wire.set_owner(users.name_of(node.exclusive_uid));
-    wire.set_tres_configured(planning::configured_tres(node).str());
-    wire.set_tres_allocated(planning::used_tres(node).str());
+    if (node.exclusive_uid != nobody) wire.set_owner(users.name_of(node.exclusive_uid));
+    wire.set_tres_configured(configured_tres(node).str());
+    wire.set_tres_allocated(used_tres(node).str());
 }
 
 void partition_to_wire(const planning::ReadModel& model, const Partition& partition, v1::Partition& wire) {
@@ -320,8 +304,10 @@ void partition_to_wire(const planning::ReadModel& model, const Partition& partit
     wire.set_root_only(partition.root_only);
     wire.set_exclusive_user(partition.exclusive_user);
     wire.set_lln(partition.lln);
+    wire.set_require_reservation(partition.require_reservation);
     wire.set_oversubscribe(oversubscribe_text(partition));
-    wire.set_preempt_mode(std::string{preempt_text(partition.preempt_mode)});
+    if (partition.preempt_mode != PreemptMode::unset)
+        wire.set_preempt_mode(std::string{to_string(partition.preempt_mode)});
     wire.set_grace_time_s(partition.grace_time_s);
     wire.set_allow_groups(join(partition.allow_groups));
     wire.set_allow_accounts(join(partition.allow_accounts));
@@ -336,7 +322,7 @@ void partition_to_wire(const planning::ReadModel& model, const Partition& partit
     wire.set_total_cpus(partition.total_cpus);
     wire.set_total_nodes(static_cast<std::uint32_t>(partition.nodes.size()));
     wire.set_alternate(partition.alternate.str());
-    wire.set_tres(planning::partition_tres(model, partition).str());
+    wire.set_tres(partition_tres(model, partition).str());
 }
 
 void reservation_to_wire(const planning::ReadModel& model, const Reservation& reservation, v1::Reservation& wire) {

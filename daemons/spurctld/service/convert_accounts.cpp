@@ -1,9 +1,12 @@
+// Reading and writing them, limits and TRES included.
 #include "daemons/spurctld/service/convert_accounts.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
+
+#include "core/text/lexical.hpp"
 
 namespace spur::ctld {
 
@@ -83,8 +86,6 @@ void usage_to_wire(const Usage& usage, v1::AccountUsage& wire) {
     }
 }
 
-constexpr std::array<std::string_view, 6> preempt_modes{"cluster", "off", "cancel", "requeue", "suspend", "gang"};
-
 // Names become keys of records and parts of listings: they are single words.
 Result<void> check_name(std::string_view kind, std::string_view name) {
     const auto is_bad = [](unsigned char c) { return c <= ' ' || c == ',' || c == '"' || c == '\'' || c == 127; };
@@ -137,7 +138,7 @@ void qos_to_wire(const Qos& qos, v1::Qos& wire) {
     wire.set_grace_time_s(qos.grace_time_s);
     put(qos.preempt_exempt_time_s, [&](auto value) { wire.set_preempt_exempt_time_s(value); });
     for (const auto& name : qos.preempt) wire.add_preempt(name.str());
-    wire.set_preempt_mode(std::string{preempt_modes[static_cast<std::size_t>(qos.preempt_mode)]});
+    wire.set_preempt_mode(lower(to_string(qos.preempt_mode)));
     wire.set_usage_factor(qos.usage_factor);
     put(qos.usage_threshold, [&](auto value) { wire.set_usage_threshold(value); });
     put(qos.limit_factor, [&](auto value) { wire.set_limit_factor(value); });
@@ -197,10 +198,10 @@ Result<Qos> qos_from_wire(const v1::Qos& wire) {
     qos.grace_time_s = wire.grace_time_s();
     if (wire.has_preempt_exempt_time_s()) qos.preempt_exempt_time_s = wire.preempt_exempt_time_s();
     for (const auto& name : wire.preempt()) qos.preempt.emplace_back(name);
-    const auto mode = std::ranges::find(preempt_modes, wire.preempt_mode());
-    if (mode == preempt_modes.end() && !wire.preempt_mode().empty())
+    const auto mode = find_preempt_mode(wire.preempt_mode());
+    if (!mode && !wire.preempt_mode().empty())
         return fail(ErrorCode::invalid, "there is no preempt mode \"{}\"", wire.preempt_mode());
-    if (mode != preempt_modes.end()) qos.preempt_mode = static_cast<PreemptMode>(mode - preempt_modes.begin());
+    qos.preempt_mode = mode.value_or(PreemptMode::unset);
     qos.usage_factor = wire.usage_factor();
     if (!std::isfinite(qos.usage_factor) || qos.usage_factor < 0)
         return fail(ErrorCode::invalid, "a usage factor must be a number of 0 or more");

@@ -1,3 +1,4 @@
+// Reading job ids and filters, and finding the jobs they mean.
 #include "daemons/spurctld/service/job_query.hpp"
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <set>
 
 #include "core/machine/request_limits.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/hostlist.hpp"
 
 namespace spur::ctld {
@@ -78,7 +80,7 @@ struct Wanted {
         if (ref.component) components.insert(*ref.component);
         bytes += text_bytes;
     }
-    Result<void> settle(std::uint32_t job) {
+    Result<void> unite(std::uint32_t job) {
         auto all = TaskSet::united(std::move(runs), bytes * mixed_tasks_per_byte);
         if (!all) return fail(ErrorCode::limit, "Invalid job id: {} (its tasks overlap with different steps)", job);
         tasks = *std::move(all);
@@ -95,7 +97,7 @@ Result<WantedJobs> read_ids(const Names& ids) {
         SPUR_TRY(const auto ref, JobRef::parse(text));
         wanted[ref.job].add(ref, text.size());
     }
-    for (auto& [job, what] : wanted) SPUR_CHECK(what.settle(job));
+    for (auto& [job, what] : wanted) SPUR_CHECK(what.unite(job));
     return wanted;
 }
 
@@ -213,7 +215,7 @@ Result<Jobs> select_jobs(const planning::ReadModel& model, const v1::ListJobsReq
     const auto found = find_wanted(model, ids);
     for (const auto& job : found) keep(job);
     // As Slurm: one unknown id is an error, a list of them is an empty answer.
-    if (found.empty() && request.ids().size() == 1) return fail(ErrorCode::not_found, "Invalid job id specified");
+    if (found.empty() && request.ids().size() == 1) return fail(refusal::invalid_job_id);
     std::ranges::sort(selected, {}, [](const auto& job) { return job->id; });
     const auto repeated = std::ranges::unique(selected);
     selected.erase(repeated.begin(), repeated.end());

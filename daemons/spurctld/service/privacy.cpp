@@ -1,3 +1,4 @@
+// The rule for each kind of record.
 #include "daemons/spurctld/service/privacy.hpp"
 
 #include <algorithm>

@@ -44,7 +44,7 @@ Result<void> set_names(Key key, std::string_view text, UserDirectory& directory,
         }
         if (key.name == "users") {
             SPUR_TRY(const auto uid, find_uid(directory, std::string{item}));
-            if (!uid) return fail(ErrorCode::invalid, "Invalid user id");
+            if (!uid) return fail(refusal::invalid_user.as(ErrorCode::invalid));
         }
         given.emplace_back(item);
     }
@@ -85,7 +85,7 @@ Result<void> set_groups(Key key, std::string_view text, UserDirectory& directory
     wanted.group_members.clear();
     for (const auto& name : wanted.groups) {
         SPUR_TRY(const auto members, directory.group_members(name.str()));
-        if (!members) return fail(ErrorCode::invalid, "Invalid group id");
+        if (!members) return fail(refusal::invalid_group.as(ErrorCode::invalid));
         wanted.group_members.insert(wanted.group_members.end(), members->begin(), members->end());
     }
     std::ranges::sort(wanted.group_members);
@@ -171,7 +171,7 @@ Result<void> check_features(const planning::ReadModel& model, const Text& text) 
                 return std::ranges::any_of(node->features, [&](const Text& feature) { return feature == name; });
             });
         });
-    if (!known) return fail(ErrorCode::invalid, "{}", refusal::invalid_feature);
+    if (!known) return fail(refusal::invalid_feature);
     return {};
 }
 
@@ -184,9 +184,9 @@ const Partition* partition_of(const planning::ReadModel& model, const Reservatio
 
 Result<void> choose_nodes(const planning::ReadModel& model, std::uint32_t count, Reservation& wanted) {
     const auto* partition = partition_of(model, wanted);
-    if (partition == nullptr) return fail(ErrorCode::invalid, "{}", refusal::invalid_partition);
+    if (partition == nullptr) return fail(refusal::invalid_partition);
     auto nodes = Chooser{model, wanted}.candidates(*partition);
-    if (nodes.size() < count) return fail(ErrorCode::conflict, "{}", refusal::nodes_busy);
+    if (nodes.size() < count) return fail(refusal::nodes_busy);
     nodes.resize(count);
     std::ranges::sort(nodes);
     wanted.nodes = std::move(nodes);
@@ -202,7 +202,7 @@ Result<void> choose_cores(const planning::ReadModel& model, const std::vector<st
     auto nodes = wanted.nodes;
     if (!nodes_named) {
         const auto* partition = partition_of(model, wanted);
-        if (partition == nullptr) return fail(ErrorCode::invalid, "{}", refusal::invalid_partition);
+        if (partition == nullptr) return fail(refusal::invalid_partition);
         nodes = Chooser{model, wanted}.candidates(*partition);
         wanted.partition = partition->name;
     }
@@ -225,7 +225,7 @@ Result<void> choose_cores(const planning::ReadModel& model, const std::vector<st
         if (share.cpus != 0) shares.push_back(std::move(share));
         if (left == 0 && ++which < counts.size()) left = counts[which];
     }
-    if (left != 0) return fail(ErrorCode::conflict, "{}", refusal::nodes_busy);
+    if (left != 0) return fail(refusal::nodes_busy);
     std::ranges::sort(shares, {}, &NodeShare::node);
     wanted.nodes.clear();
     for (const auto& share : shares) wanted.nodes.push_back(share.node);
@@ -245,7 +245,7 @@ Result<void> name_nodes(const planning::ReadModel& model, std::string_view text,
         SPUR_TRY(const auto hosts, expand_hosts(text));
         for (const auto& host : hosts) {
             const auto* node = model.find_node(host);
-            if (node == nullptr) return fail(ErrorCode::not_found, "{}", refusal::invalid_node);
+            if (node == nullptr) return fail(refusal::invalid_node.as(ErrorCode::not_found));
             wanted.nodes.push_back(node->id);
         }
     }
@@ -291,10 +291,8 @@ Result<void> check_change(const Reservation& present, const Settings& settings, 
             return fail(ErrorCode::invalid,
                         "The +=/-= notation is not supported when updating {}.  No reservation update", key.name);
         const bool moves = key.name == "nodes" || key.name == "nodecnt" || key.name == "corecnt";
-        if (!create && moves && !present.cores.empty())
-            return fail(ErrorCode::invalid, "Core-based reservation can not be updated");
-        if (!create && key.name == "starttime" && present.start_time <= now)
-            return fail(ErrorCode::invalid, "Reservation already started");
+        if (!create && moves && !present.cores.empty()) return fail(refusal::core_reservation);
+        if (!create && key.name == "starttime" && present.start_time <= now) return fail(refusal::reservation_started);
     }
     return {};
 }
@@ -334,12 +332,12 @@ Result<Reservation> changed_reservation(Reservation wanted, const Settings& sett
     for (const auto* key : {"duration+", "duration-"})
         if (const auto* more = find(key)) {
             SPUR_TRY(const auto minutes, parse_limit_min(*more));
-            if (minutes == unlimited) return fail(ErrorCode::invalid, "{}", refusal::invalid_time);
+            if (minutes == unlimited) return fail(refusal::invalid_time);
             wanted.end_time += (std::string_view{key}.ends_with('+') ? 60 : -60) * std::int64_t{minutes};
         }
     constexpr std::int64_t latest_s = 600;  // a moment ago is now
-    if (create && wanted.start_time < now - latest_s) return fail(ErrorCode::invalid, "{}", refusal::invalid_time);
-    if (wanted.end_time <= wanted.start_time) return fail(ErrorCode::invalid, "{}", refusal::invalid_time);
+    if (create && wanted.start_time < now - latest_s) return fail(refusal::invalid_time);
+    if (wanted.end_time <= wanted.start_time) return fail(refusal::invalid_time);
 
     SPUR_CHECK(check_features(model, wanted.features));
     if (const auto* nodes = find("nodes")) SPUR_CHECK(name_nodes(model, *nodes, wanted));

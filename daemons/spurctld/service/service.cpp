@@ -1,5 +1,7 @@
+// Registering the methods, and what they share: authority checks, refusals, proposing a change.
 #include "daemons/spurctld/service/service.hpp"
 
+#include "core/slurm/refusal.hpp"
 #include "daemons/spurctld/engine/background.hpp"
 #include "daemons/spurctld/service/convert.hpp"
 
@@ -144,7 +146,7 @@ Result<Actor> Service::operator_or_refusal(const Call& call) const {
     const auto who = actor(call);
     if (who.is_operator()) return who;
     hooks_.log(fmt::format("{}: uid {} may not call {}", call.peer().address, who.uid, call.method()));
-    return fail(ErrorCode::denied, "Access/permission denied");
+    return fail(refusal::denied);
 }
 
 void Service::change(const Call& call, Command command, std::function<std::string(const Events&)> reply) {
@@ -174,6 +176,7 @@ void Service::change_jobs(const Call& call, std::vector<JobCommand> commands) {
                 if (!result) {
                     outcome->set_error(result.error().text);
                     outcome->set_error_code(std::string{wire::name_of(result.error().code)});
+                    outcome->set_slurm_error(result.error().slurm_error);
                     if (result.error().code == ErrorCode::unavailable) all->unavailable = result.error();
                 }
                 if (--all->left > 0) return;

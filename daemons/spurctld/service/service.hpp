@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "daemons/common/planning/priority_book.hpp"
+#include "daemons/common/planning/priority_report.hpp"
 #include "daemons/common/wire/server.hpp"
 #include "daemons/spurctld/agents/agents.hpp"
 #include "daemons/spurctld/engine/engine.hpp"
@@ -31,7 +31,7 @@ struct ServiceHooks {
     std::function<void(v1::DiagnosticsReply&, bool reset)> diagnostics;
     std::function<void(std::string)> log;
     std::function<void(std::string)> audit;  // one line of the audit trail, for what its commands do not say
-    std::function<const planning::PriorityBook&()> priorities;
+    std::function<const planning::PriorityReport&()> priorities;
     std::function<std::string(std::string_view key)> priority_option;  // as configured; empty: its default
     std::function<Result<std::string>(std::string body)> sign_step;    // a SignedCredential
     std::string hostname;

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <set>
 
+#include "core/model/tres.hpp"
 #include "core/text/lexical.hpp"
-#include "daemons/common/planning/tres.hpp"
 #include "daemons/spurctld/service/account_rights.hpp"
 #include "daemons/spurctld/service/audit.hpp"
 #include "daemons/spurctld/service/convert_accounts.hpp"
@@ -44,7 +44,7 @@ struct Running {
         model.jobs.for_each([&](std::uint32_t, const std::shared_ptr<const Job>& job) {
             if (job->is_done() || !job->association) return;
             const bool runs = job->is_active() && job->allocation;
-            const auto tres = runs ? planning::allocated_tres(*model.directory, *job->allocation) : TresList{};
+            const auto tres = runs ? allocated_tres(model, *job->allocation) : TresList{};
             const auto until = job->end_time != 0 ? job->end_time : model.now;
             const auto left_s = static_cast<double>(std::max<UnixSeconds>(until - model.now, 0));
             for (auto at = all.find(job->association); at != all.end(); at = all.find(at->second.parent)) {
@@ -136,11 +136,11 @@ Result<Command> command_of(const v1::AccountsEdit& edit, const planning::Directo
 
 // What the TRES factor of a job is made of. Shown only where it explains the plugin's own number.
 void tres_parts(const planning::ReadModel& model, const std::vector<std::pair<std::string, double>>& weights,
-                const Job& job, const planning::PriorityBook::Line& line, v1::JobPriority& wire) {
+                const Job& job, const planning::PriorityReport::Line& line, v1::JobPriority& wire) {
     const auto* partition = model.directory->find_partition(line.partition);
     if (partition == nullptr || weights.empty()) return;
-    const auto wanted = planning::requested_tres(*model.directory, *job.spec);
-    const auto total = planning::partition_tres(model, *partition);
+    const auto wanted = requested_tres(model, job);
+    const auto total = partition_tres(model, *partition);
     double sum = 0;
     for (const auto& [name, weight] : weights) {
         const auto whole = static_cast<double>(total.get(name));
@@ -266,6 +266,7 @@ void Service::answer_edit(const Call& call, const Error& error) const {
     v1::EditAccountsReply reply;
     reply.set_error(error.text);
     reply.set_error_code(std::string{wire::name_of(error.code)});
+    reply.set_slurm_error(error.slurm_error);
     call.reply_with(reply);
 }
 
@@ -304,9 +305,9 @@ void Service::list_priorities(const Call& call) {
     if (!engine_.leadership().is_leader) return refuse(call, {ErrorCode::unavailable, "this controller does not lead"});
     in_background([this, call, request = std::move(*request)] {
         const auto model = engine_.model();
-        const auto& book = hooks_.priorities();
+        const auto& report = hooks_.priorities();
         v1::ListPrioritiesReply reply;
-        for (const auto weight : book.weights()) reply.add_weights(weight);
+        for (const auto weight : report.weights()) reply.add_weights(weight);
         reply.set_tres_weights(hooks_.priority_option("weight_tres"));
         const auto weights = parse_weights(reply.tres_weights());
         const std::set<std::uint32_t> ids{request.ids().begin(), request.ids().end()};
@@ -314,7 +315,7 @@ void Service::list_priorities(const Call& call) {
         model->jobs.for_each([&](std::uint32_t id, const std::shared_ptr<const Job>& job) {
             if (!job->is_pending() || !job->eligible || !privacy.shows(*job)) return;
             if (!ids.empty() && !ids.contains(id) && !ids.contains(job->array_job.value)) return;
-            for (const auto& line : book.find(job->id)) {
+            for (const auto& line : report.find(job->id)) {
                 auto& wire = *reply.add_jobs();
                 wire.set_id(id);
                 wire.set_user(job->spec->user_name.str());

@@ -1,9 +1,10 @@
 // The daemon itself: ping, configuration, statistics, membership.
 #include <unistd.h>
 
+#include "core/slurm/refusal.hpp"
 #include "core/store/state_version.hpp"
+#include "core/version.hpp"
 #include "daemons/spurctld/service/service.hpp"
-#include "daemons/spurctld/version.hpp"
 #include "spur/v1/peer.pb.h"
 
 namespace spur::ctld {
@@ -14,7 +15,7 @@ void Service::ping(const Call& call) {
     reply.set_hostname(hooks_.hostname);
     reply.set_mode(leadership.is_leader ? "leader" : "follower");
     reply.set_leader(leadership.leader);
-    reply.set_version(std::string{version});
+    reply.set_version(program_version);
     reply.set_cluster(engine_.model()->directory->cluster_name.str());
     reply.set_now(static_cast<std::int64_t>(::time(nullptr)));
     reply.set_pid(static_cast<std::uint32_t>(::getpid()));
@@ -114,8 +115,7 @@ void Service::membership(const Call& call) {
         }
         return call.reply_with(reply);
     }
-    if (const auto who = actor(call); !who.is_administrator())
-        return refuse(call, {ErrorCode::denied, "Access/permission denied"});
+    if (const auto who = actor(call); !who.is_administrator()) return refuse(call, refusal::denied);
     const auto ticket = engine_.expect_outcome([this, call](const Result<void>& result) {
         if (!result) return refuse(call, result.error());
         gate_.expect_others();

@@ -6,6 +6,7 @@
 
 #include "core/machine/request_limits.hpp"
 #include "core/machine/validate.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/slurm/signal.hpp"
 #include "daemons/spurctld/service/audit.hpp"
 #include "daemons/spurctld/service/convert.hpp"
@@ -32,9 +33,9 @@ Result<void> assign_owner(JobSpec& spec, const v1::JobSpec& wire, const Actor& a
         // sbatch --gid: another of the user's own groups.
         if (!wire.set_uid() || wire.gid() == user->gid || is_daemon ||
             std::ranges::find(user->groups, wire.gid()) != user->groups.end())
-            spec.gid = wire.set_uid() ? wire.gid() : (caller_gid == UINT32_MAX ? user->gid : caller_gid);
+            spec.gid = wire.set_uid() ? wire.gid() : (caller_gid == nobody ? user->gid : caller_gid);
         else
-            return fail(ErrorCode::denied, "Invalid group id: uid {} is not in group {}", spec.uid, wire.gid());
+            return fail(refusal::invalid_group.with(": uid {} is not in group {}", spec.uid, wire.gid()));
     }
     spec.user_name = user->name;
     for (std::size_t i = 0; i < user->groups.size(); ++i)
@@ -73,7 +74,7 @@ void Service::submit(const Call& call) {
     const auto who = actor(call);
     for (const auto& component : request->components()) owners.insert(owner_of(component, who));
     if (!authority_.is_daemon(who.uid) && std::ranges::any_of(owners, [&](Uid owner) { return owner != who.uid; }))
-        return refuse(call, {ErrorCode::denied, "Access/permission denied"});
+        return refuse(call, refusal::denied);
     users_.find_all_with_groups(owners,
                                 [this, call, request = std::move(*request)](const Result<Users::Records>& found) {
                                     if (!found) return refuse(call, found.error());
@@ -137,7 +138,7 @@ void Service::test_submission(const Call& call, const SubmitJob& command) {
     job.priority_set = spec.priority.value_or(0) != 0;
     if (const auto* association = cluster.find_association(spec.account, spec.user_name, spec.partitions.front()))
         job.association = association->id;
-    job.spec = std::make_shared<JobSpec>(spec);
+    set_spec(job, std::make_shared<JobSpec>(spec));
     const auto model = engine_.model();
     while (model->jobs.get(job.id.value)) ++job.id.value;  // an id that went round
     const auto answer = [this, call, job, model] {
@@ -145,13 +146,13 @@ void Service::test_submission(const Call& call, const SubmitJob& command) {
         const auto forecast = what_if_.forecast(*model, job, now);
         if (!forecast) return refuse(call, forecast.error());
         if (forecast->reason == Reason::bad_constraints || forecast->reason == Reason::partition_config)
-            return refuse(call, {ErrorCode::invalid, std::string{refusal::node_config}});
+            return refuse(call, refusal::node_config);
         v1::SubmitReply reply;
         reply.set_job_id(job.id.value);
         reply.set_expected_start(std::max(forecast->start, job.spec->begin.value_or(0)));
         if (forecast->start == 0) reply.set_expected_start(0);
         reply.set_expected_nodes(forecast->nodes);
-        reply.set_cpus(forecast->cpus ? forecast->cpus : demand_of(*job.spec).min_cpus);
+        reply.set_cpus(forecast->cpus ? forecast->cpus : job.request->demand.min_cpus);
         reply.set_partition(forecast->partition.empty() ? job.spec->partitions.front().str() : forecast->partition);
         call.reply_with(reply);
     };
@@ -203,9 +204,9 @@ void Service::get_script(const Call& call) {
     if (!request) return refuse(call, request.error());
     const auto model = engine_.model();
     const auto& job = model->jobs.get(request->job_id());
-    if (!job) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"});
+    if (!job) return refuse(call, refusal::invalid_job_id);
     if (const auto who = actor(call); !who.is_operator() && who.uid != job->spec->uid)
-        return refuse(call, {ErrorCode::denied, "Access/permission denied"});
+        return refuse(call, refusal::denied);
     v1::GetScriptReply reply;
     reply.set_script(job->spec->script.str());
     call.reply_with(reply);
@@ -245,7 +246,7 @@ void Service::signal_jobs(const Call& call) {
     for (const auto& text : request->ids()) {
         auto ref = JobRef::parse(text);
         if (!ref) {
-            commands.push_back({text, std::unexpected(Error{ErrorCode::not_found, "Invalid job id specified"})});
+            commands.push_back({text, fail(refusal::invalid_job_id)});
             continue;
         }
         if (filtered) {  // ids and filters: both must hold
@@ -294,7 +295,7 @@ void Service::update_jobs_of(const Call& call, const v1::UpdateJobsRequest& requ
     JobFinder finder{*model};
     const auto update = [&](const JobRef& ref) -> Result<Command> {
         const auto jobs = finder.find(ref);
-        if (jobs.empty()) return fail(ErrorCode::not_found, "Invalid job id specified");
+        if (jobs.empty()) return fail(refusal::invalid_job_id);
         SPUR_TRY(auto changes, job_changes(request.changes(), *jobs.front(), *model, now));
         UpdateJob command{.job = ref, .changes = std::move(changes), .actor = who, .recheck = !who.is_operator()};
         if (const auto owner = owners.find(jobs.front()->spec->uid); owner != owners.end())
@@ -322,7 +323,7 @@ void Service::update_jobs_of(const Call& call, const v1::UpdateJobsRequest& requ
             case Request::RESUME:
                 return ResumeJob{ref, who};
             case Request::TOP:  // as in Slurm, where nobody said enable_user_top
-                if (!who.is_operator()) return fail(ErrorCode::denied, "{}", refusal::denied);
+                if (!who.is_operator()) return fail(refusal::denied);
                 return TopJob{ref, who};
             default:
                 return fail(ErrorCode::invalid, "this controller does not know that action");
@@ -338,7 +339,7 @@ void Service::update_jobs_of(const Call& call, const v1::UpdateJobsRequest& requ
         if (ref)
             commands.push_back({text, command_for(*ref), note_for(*ref)});
         else
-            commands.push_back({text, std::unexpected(Error{ErrorCode::not_found, "Invalid job id specified"})});
+            commands.push_back({text, fail(refusal::invalid_job_id)});
     }
     change_jobs(call, std::move(commands));
 }

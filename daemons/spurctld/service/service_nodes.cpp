@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/machine/validate.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/hostlist.hpp"
 #include "daemons/spurctld/service/audit.hpp"
 #include "daemons/spurctld/service/convert.hpp"
@@ -36,7 +37,7 @@ void Service::list_nodes(const Call& call) {
     if (!wanted) return refuse(call, wanted.error());
     if (const auto model = engine_.model();
         Privacy{actor(call), *model}.hides(private_data::nodes) && !runs_on_all(*model, call.caller().uid, *wanted))
-        return refuse(call, {ErrorCode::denied, "Access/permission denied"});
+        return refuse(call, refusal::denied);
     const auto answer = [this, call, request = std::move(*request), wanted = *wanted] {
         const auto model = engine_.model();
         v1::ListNodesReply reply;
@@ -61,7 +62,7 @@ void Service::list_nodes(const Call& call) {
         std::set<Uid> mentioned;
         engine_.model()->nodes.for_each([&](std::uint32_t, const std::shared_ptr<const Node>& node) {
             if (!node->reason.empty()) mentioned.insert(node->reason_uid);
-            if (node->exclusive_uid != unlimited) mentioned.insert(node->exclusive_uid);
+            if (node->exclusive_uid != nobody) mentioned.insert(node->exclusive_uid);
         });
         users_.learn_names(mentioned, [this, answer] { in_background(answer); });
     });
@@ -72,7 +73,7 @@ void Service::list_partitions(const Call& call) {
     if (!request) return refuse(call, request.error());
     const auto model = engine_.model();
     const Privacy privacy{actor(call), *model};
-    if (privacy.hides(private_data::partitions)) return refuse(call, {ErrorCode::denied, "Access/permission denied"});
+    if (privacy.hides(private_data::partitions)) return refuse(call, refusal::denied);
     const auto answer = [call, model, request = *request](const OwnerGroups& groups) {
         v1::ListPartitionsReply reply;
         reply.set_version(model->version);
@@ -158,7 +159,7 @@ void Service::update_partition(const Call& call) {
     const auto model = engine_.model();
     const auto* present = model->directory->find_partition(request->name());
     if (present == nullptr && !request->create())
-        return refuse(call, {ErrorCode::not_found, "Invalid partition name specified"});
+        return refuse(call, refusal::invalid_partition.as(ErrorCode::not_found));
     if (present != nullptr && request->create()) return refuse(call, {ErrorCode::conflict, "Partition already exists"});
     EditPartition command{.edit = request->create()   ? Edit::create
                                   : request->remove() ? Edit::remove
@@ -186,8 +187,7 @@ void Service::update_reservation(const Call& call) {
     const Reservation* present = nullptr;
     for (const auto& reservation : model->directory->reservations)
         if (reservation.name == request->name()) present = &reservation;
-    if (present == nullptr && !request->create())
-        return refuse(call, {ErrorCode::not_found, "Requested reservation is invalid"});
+    if (present == nullptr && !request->create()) return refuse(call, refusal::invalid_reservation);
     EditReservation command{.edit = request->create()   ? Edit::create
                                     : request->remove() ? Edit::remove
                                                         : Edit::update,

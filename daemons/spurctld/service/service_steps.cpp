@@ -4,6 +4,7 @@
 
 #include "core/machine/step_layout.hpp"
 #include "core/machine/validate.hpp"
+#include "core/slurm/refusal.hpp"
 #include "daemons/spurctld/agents/launch.hpp"
 #include "daemons/spurctld/service/convert.hpp"
 #include "daemons/spurctld/service/privacy.hpp"
@@ -47,12 +48,12 @@ void Service::await_allocation(const Call& call) {
             const planning::ReadModel& model, bool expired) {
             if (call.abandoned()) return true;
             const auto& job = model.jobs.get(id);
-            if (!job) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"}), true;
+            if (!job) return refuse(call, refusal::invalid_job_id), true;
             const bool ready =
                 (job->is_running() && !(job->flags & job_flag::configuring) && !until_ended) || job->is_finished();
             if (!ready && !expired) return false;
             const Privacy privacy{who, model};
-            if (!privacy.shows(*job)) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"}), true;
+            if (!privacy.shows(*job)) return refuse(call, refusal::invalid_job_id), true;
             v1::AwaitAllocationReply reply;
             const bool may_see = privacy.shows_secrets(*job);
             job_to_wire(model, *job,
@@ -78,7 +79,7 @@ void Service::create_step(const Call& call) {
     if (!request) return refuse(call, request.error());
     const auto model = engine_.model();
     const auto& job = model->jobs.get(request->job_id());
-    if (!job) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"});
+    if (!job) return refuse(call, refusal::invalid_job_id);
     const auto spec = step_spec_from_wire(*request);
     if (!spec) return refuse(call, spec.error());
     users_.find_with_groups(job->spec->uid, [this, call, spec = *spec, id = JobId{request->job_id()},
@@ -108,9 +109,9 @@ void Service::wait_for_step(const std::shared_ptr<StepAsk>& ask) {
 // True once the question is answered or will be; false: ask again when the job has changed. [engine thread]
 bool Service::try_step(const std::shared_ptr<StepAsk>& ask, bool expired) {
     const auto* job = engine_.cluster().find_job(ask->job);
-    if (job == nullptr) return refuse(ask->call, {ErrorCode::not_found, "Invalid job id specified"}), true;
+    if (job == nullptr) return refuse(ask->call, refusal::invalid_job_id), true;
     if (job->spec->uid != ask->who.uid && !authority_.is_daemon(ask->who.uid))
-        return refuse(ask->call, {ErrorCode::denied, "Access/permission denied"}), true;
+        return refuse(ask->call, refusal::denied), true;
     auto layout = lay_out_step(engine_.cluster(), ask->job, ask->spec, ask->who);
     if (layout) {
         engine_.propose(std::move(*layout), [this, ask](const Result<Events>& result) {
@@ -164,9 +165,9 @@ void Service::finish_step(const Call& call) {
     if (!request) return refuse(call, request.error());
     const auto model = engine_.model();
     const auto& job = model->jobs.get(request->job_id());
-    if (!job) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"});
+    if (!job) return refuse(call, refusal::invalid_job_id);
     if (const auto who = actor(call); job->spec->uid != who.uid && !who.is_operator())
-        return refuse(call, {ErrorCode::denied, "Access/permission denied"});
+        return refuse(call, refusal::denied);
     const StepKey key{job->id, StepId{request->step_id()}};
     std::vector<NodeId> not_begun;
     for (const auto& name : request->not_begun())
@@ -208,10 +209,9 @@ void Service::release_allocation(const Call& call) {
     if (!request) return refuse(call, request.error());
     const auto model = engine_.model();
     const auto& job = model->jobs.get(request->job_id());
-    if (!job) return refuse(call, {ErrorCode::not_found, "Invalid job id specified"});
+    if (!job) return refuse(call, refusal::invalid_job_id);
     const auto who = actor(call);
-    if (job->spec->uid != who.uid && !who.is_operator())
-        return refuse(call, {ErrorCode::denied, "Access/permission denied"});
+    if (job->spec->uid != who.uid && !who.is_operator()) return refuse(call, refusal::denied);
     if (job->is_pending()) {
         JobRef ref;
         ref.job = job->id.value;

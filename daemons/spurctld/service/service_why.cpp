@@ -6,8 +6,9 @@
 
 #include "core/model/constraint.hpp"
 #include "core/model/gres.hpp"
+#include "core/slurm/refusal.hpp"
 #include "core/text/hostlist.hpp"
-#include "daemons/common/planning/limit_book.hpp"
+#include "daemons/common/planning/limit_counts.hpp"
 #include "daemons/spurctld/planning/smaller.hpp"
 #include "daemons/spurctld/service/convert.hpp"
 #include "daemons/spurctld/service/job_query.hpp"
@@ -32,9 +33,7 @@ std::shared_ptr<const Job> record_meant(const Jobs& jobs) {
 // The nodes of a partition that the request's constraints, lists and exclusions leave.
 class Allowed {
 public:
-    explicit Allowed(const JobSpec& spec)
-        : constraint_{Constraint::parse(spec.features).value_or(Constraint{})},
-          excluded_{HostSet::parse(spec.exclude_nodes).value_or(HostSet{})} {}
+    explicit Allowed(const Request& request) : constraint_{request.features}, excluded_{request.excluded_nodes} {}
 
     bool operator()(const Node& node) const {
         const auto& features = node.active_features.empty() ? node.features : node.active_features;
@@ -49,20 +48,20 @@ private:
     HostSet excluded_;
 };
 
-std::set<std::string> gres_names(const JobSpec& spec) {
+std::set<std::string> gres_names(const Request& request) {
     std::set<std::string> names;
-    for (const auto* text : {&spec.gres_per_node, &spec.gres_per_job, &spec.gres_per_task, &spec.gres_per_socket})
-        if (const auto list = parse_gres(*text))
-            for (const auto& gres : *list) names.insert(gres.name);
+    for (const auto* list :
+         {&request.gres_per_node, &request.gres_per_job, &request.gres_per_task, &request.gres_per_socket})
+        for (const auto& gres : *list) names.insert(gres.name);
     return names;
 }
 
 void add_limit(const std::shared_ptr<const planning::ReadModel>& model, const Job& job, v1::ExplainReply& out) {
-    planning::LimitBook book;
+    planning::LimitCounts counts;
     planning::Changes all;
     all.everything = true;
-    book.update(model, all);
-    const auto hit = book.find(job);
+    counts.update(model, all);
+    const auto hit = counts.find(job);
     if (hit.reason == Reason::none) return;
     auto& wire = *out.mutable_limit();
     wire.set_name(std::string{hit.name});
@@ -95,8 +94,8 @@ public:
 
 private:
     void rooms() {
-        const Allowed allowed{*job_.spec};
-        const auto wanted = gres_names(*job_.spec);
+        const Allowed allowed{*job_.request};
+        const auto wanted = gres_names(*job_.request);
         for (const auto& name : job_.spec->partitions) {
             const auto* partition = model_.directory->find_partition(name);
             if (partition == nullptr) continue;
@@ -251,8 +250,7 @@ void Service::explain(const Call& call) {
     const auto model = engine_.model();
     const auto jobs = ref ? find_jobs(*model, *ref) : Jobs{};
     const Privacy privacy{actor(call), *model};
-    if (jobs.empty() || !privacy.shows(*jobs.front()))
-        return refuse(call, {ErrorCode::not_found, "Invalid job id specified"});
+    if (jobs.empty() || !privacy.shows(*jobs.front())) return refuse(call, refusal::invalid_job_id);
     const auto job = record_meant(jobs);
     const auto gather = [this, model, job, privacy](UnixSeconds now) {
         v1::ExplainReply reply;

@@ -1,4 +1,7 @@
+// Looking names and groups up on the workers, and remembering the answers.
 #include "daemons/spurctld/service/users.hpp"
+
+#include "core/slurm/refusal.hpp"
 
 #include <atomic>
 #include <mutex>
@@ -12,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 Result<Users::Record> look_up_name(UserDirectory& directory, Uid uid) {
     SPUR_TRY(auto user, directory.find_user(uid));
-    if (!user) return fail(ErrorCode::not_found, "Invalid user id: this cluster does not know uid {}", uid);
+    if (!user) return fail(refusal::invalid_user.as(ErrorCode::not_found, ": this cluster does not know uid {}", uid));
     return std::make_shared<const UserRecord>(*std::move(user));
 }
 
@@ -36,8 +39,9 @@ struct Users::Memory {
     struct Entry {
         std::optional<Result<Record>> known;  // a record, or that there is none
         Clock::time_point fresh_until{};
-        std::optional<Clock::time_point> asked;  // a worker waits for the answer since then
-        bool overdue{false};                     // and nobody else does any more
+        std::optional<Clock::time_point> asked;  // an answer is waited for since then
+        bool begun{false};                       // a worker has got round to the question
+        bool overdue{false};                     // it waits for the answer, and nobody else does any more
         std::vector<Answer> waiting;
     };
     using LookUp = Result<Record> (*)(UserDirectory&, Uid);
@@ -47,11 +51,15 @@ struct Users::Memory {
     std::mutex mutex;
     std::unordered_map<Uid, Entry> entries;
 
+    void begin(Uid uid) {
+        const std::lock_guard lock{mutex};
+        entries[uid].begun = true;
+    }
     void keep(Uid uid, const Result<Record>& found) {
         const std::lock_guard lock{mutex};
         auto& entry = entries[uid];
         entry.asked.reset();
-        entry.overdue = false;
+        entry.begun = entry.overdue = false;
         if (!found && found.error().code != ErrorCode::not_found) return;
         entry.known = found;
         entry.fresh_until = Clock::now() + (found ? patience.remembered : patience.denied);
@@ -64,6 +72,7 @@ struct Users::Memory {
             const std::lock_guard lock{mutex};
             auto& entry = entries[uid];
             waiting = std::exchange(entry.waiting, {});
+            if (!entry.begun) entry.asked.reset();  // given up while it was queued: nobody will answer it
             entry.overdue = entry.asked.has_value();
             if (!said && entry.known) said = *entry.known;
         }
@@ -113,6 +122,7 @@ void Users::look_up(const std::shared_ptr<Memory>& memory, Uid uid, Answer answe
     workers_.ask<Record>(
         std::string{whom}, patience,
         [memory, uid, directory = directory_] {
+            memory->begin(uid);
             Result<Record> found = fail(ErrorCode::internal, "looking up uid {} failed", uid);
             try {
                 found = memory->look_up(*directory, uid);

@@ -1,3 +1,4 @@
+// The hub's thread: who waits for what, and sending each watcher what changed.
 #include "daemons/spurctld/service/watch.hpp"
 
 #include <algorithm>

@@ -1,15 +1,15 @@
+// The list of configuration items, each with the place its value comes from.
 #include "daemons/spurctld/settings/config_items.hpp"
 
 #include <algorithm>
 
 #include "core/text/timefmt.hpp"
-#include "daemons/spurctld/version.hpp"
+#include "core/version.hpp"
 
 namespace spur::ctld {
 
 namespace {
 
-constexpr const char* preempt_modes[] = {"OFF", "OFF", "CANCEL", "REQUEUE", "SUSPEND", "GANG"};
 constexpr const char* preempt_types[] = {"preempt/any", "preempt/none", "preempt/partition_prio", "preempt/qos"};
 
 std::string seconds(std::uint64_t value) { return fmt::format("{} sec", value); }
@@ -76,7 +76,7 @@ std::vector<std::pair<std::string, std::string>> describe_config(const Config& c
         {"MinJobAge", seconds(policies.min_job_age_s)},
         {"OverTimeLimit", fmt::format("{} min", policies.over_time_limit_min)},
         {"PreemptExemptTime", print_long_duration(policies.preempt_exempt_time_s)},
-        {"PreemptMode", preempt_modes[static_cast<std::size_t>(policies.preempt_mode)]},
+        {"PreemptMode", std::string{to_string(std::max(policies.preempt_mode, PreemptMode::off))}},
         {"PreemptType", preempt_types[static_cast<std::size_t>(policies.preempt_type)]},
         {"PriorityType", plugin_of("priority", "priority/fairshare")},
         {"PrivateData", private_data_words(policies.private_data)},
@@ -92,7 +92,7 @@ std::vector<std::pair<std::string, std::string>> describe_config(const Config& c
         {"SlurmdTimeout", seconds(config.agent.timeout_s)},
         {"SLURM_CONF", or_null(config.path)},
         {"SLURM_VERSION", "22.05.8"},
-        {"SPUR_VERSION", std::string{version}},
+        {"SPUR_VERSION", program_version},
         {"StateSaveLocation", or_null(config.controller.state_dir)},
         {"StateType", plugin_of("state", "state/raft")},
         {"TaskEpilog", or_null(config.agent.task_epilog)},

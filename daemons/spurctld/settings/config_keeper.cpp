@@ -1,3 +1,4 @@
+// Comparing this controller's file with the configuration in force, and bringing it in where it may.
 #include "daemons/spurctld/settings/config_keeper.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finding nodes and partitions that a new configuration drops and that jobs still use.
 #include "daemons/spurctld/settings/config_warnings.hpp"
 
 #include <fmt/ranges.h>

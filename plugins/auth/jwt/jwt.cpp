@@ -1,3 +1,4 @@
+// Encoding, signing and verifying tokens.
 #include "jwt.hpp"
 
 #include <nlohmann/json.hpp>

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <optional>
 
+#include "core/version.hpp"
 #include "jwt.hpp"
 
 namespace {
@@ -140,7 +141,7 @@ constexpr const char* interfaces[] = {SPUR_AUTH_IFACE, nullptr};
 constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
                                 .reserved = 0,
                                 .type = "auth/jwt",
-                                .version = "1.0.0",
+                                .version = spur::program_version,
                                 .vendor = "Spur",
                                 .summary = "JSON Web Tokens with Slurm's claims",
                                 .options = options,

@@ -1,3 +1,4 @@
+// The key file, the MAC over a request, and the memory of credentials that were used.
 #include "local.hpp"
 
 #include <fcntl.h>
@@ -92,10 +93,8 @@ bool ReplayCache::first_use(std::string_view nonce, std::int64_t now) {
 }
 
 Digest Authority::mac(const Request& request, std::string_view head) const {
-    HmacSha256 mac{key_.bytes};
-    mac.update(scheme).update({"\0", 1}).update(request.method).update({"\0", 1}).update(request.audience);
-    mac.update({"\0", 1}).update(request.digest).update(head);
-    return mac.finish();
+    return hmac_sha256(key_.bytes, fmt::format("{}{}{}{}{}{}{}{}", scheme, '\0', request.method, '\0', request.audience,
+                                               '\0', request.digest, head));
 }
 
 std::string Authority::make(const Request& request, const Claim& claim, std::string_view nonce) const {

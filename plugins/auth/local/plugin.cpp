@@ -7,6 +7,7 @@
 #include <array>
 #include <ctime>
 
+#include "core/version.hpp"
 #include "local.hpp"
 
 namespace {
@@ -136,7 +137,7 @@ constexpr const char* interfaces[] = {SPUR_AUTH_IFACE, nullptr};
 constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
                                 .reserved = 0,
                                 .type = "auth/local",
-                                .version = "1.0.0",
+                                .version = spur::program_version,
                                 .vendor = "Spur",
                                 .summary = "A key file of mode 0600: one machine, one user",
                                 .options = options,

@@ -1,6 +1,8 @@
+// Calls of libmunge, and binding a credential to one request.
 #include "munge.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <spur/plugin/plugin.hpp>
 
 #include <cstdlib>
@@ -69,16 +71,9 @@ munge_err_t Munged::decode(const std::string& credential, Decoded& out) const {
 
 std::string bound(std::string_view purpose, std::string_view what, std::string_view audience,
                   const std::uint8_t* digest) {
-    const auto sum = Sha256{}
-                         .update(purpose)
-                         .update({"\0", 1})
-                         .update(what)
-                         .update({"\0", 1})
-                         .update(audience)
-                         .update({"\0", 1})
-                         .update({reinterpret_cast<const char*>(digest), 32})
-                         .finish();
-    return std::string{as_bytes(sum)};
+    const std::string_view bytes{reinterpret_cast<const char*>(digest), 32};
+    const auto text = fmt::format("{}{}{}{}{}{}{}", purpose, '\0', what, '\0', audience, '\0', bytes);
+    return std::string{as_bytes(sha256(text))};
 }
 
 bool is_canonical(std::string_view text) {

@@ -2,6 +2,7 @@
 #include <spur/plugin/auth.h>
 #include <spur/plugin/plugin.hpp>
 
+#include "core/version.hpp"
 #include "munge.hpp"
 
 namespace {
@@ -95,7 +96,7 @@ constexpr const char* interfaces[] = {SPUR_AUTH_IFACE, nullptr};
 constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
                                 .reserved = 0,
                                 .type = "auth/munge",
-                                .version = "1.0.0",
+                                .version = spur::program_version,
                                 .vendor = "Spur",
                                 .summary = "Credentials by munged",
                                 .options = options,

@@ -2,6 +2,8 @@
 #include <spur/plugin/cgroup.h>
 #include <spur/plugin/plugin.hpp>
 
+#include "core/version.hpp"
+
 namespace {
 
 using namespace spur::plugin;
@@ -44,7 +46,7 @@ constexpr const char* interfaces[] = {SPUR_CGROUP_IFACE, nullptr};
 constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
                                 .reserved = 0,
                                 .type = "cgroup/none",
-                                .version = "1.0.0",
+                                .version = spur::program_version,
                                 .vendor = "Spur",
                                 .summary = "no control groups",
                                 .options = nullptr,

@@ -1,3 +1,4 @@
+// The BPF program that denies devices to a group, and attaching it.
 #include "devices.hpp"
 
 #include <fcntl.h>

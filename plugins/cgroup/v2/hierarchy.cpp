@@ -1,3 +1,4 @@
+// Finding the mounted hierarchy, making its directories, and handing controllers down.
 #include "hierarchy.hpp"
 
 #include <fcntl.h>

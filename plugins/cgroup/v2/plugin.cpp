@@ -8,6 +8,7 @@
 #include <mutex>
 #include <set>
 
+#include "core/version.hpp"
 #include "scope.hpp"
 
 namespace {
@@ -206,7 +207,7 @@ constexpr const char* interfaces[] = {SPUR_CGROUP_IFACE, nullptr};
 constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
                                 .reserved = 0,
                                 .type = "cgroup/v2",
-                                .version = "1.0.0",
+                                .version = spur::program_version,
                                 .vendor = "Spur",
                                 .summary = "control groups of version 2: contain, limit, freeze and kill",
                                 .options = options,

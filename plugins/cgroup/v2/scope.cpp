@@ -1,3 +1,4 @@
+// Writing limits, moving processes in, freezing, killing, reading usage, removing.
 #include "scope.hpp"
 
 #include <dirent.h>

@@ -2,6 +2,8 @@
 #include <spur/plugin/gpu.h>
 #include <spur/plugin/plugin.hpp>
 
+#include "core/version.hpp"
+
 namespace {
 
 using namespace spur::plugin;
@@ -29,7 +31,7 @@ constexpr const char* interfaces[] = {SPUR_GPU_IFACE, nullptr};
 constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
                                 .reserved = 0,
                                 .type = "gpu/none",
-                                .version = "1.0.0",
+                                .version = spur::program_version,
                                 .vendor = "Spur",
                                 .summary = "no GPUs",
                                 .options = nullptr,

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "core/version.hpp"
 #include "sim.hpp"
 
 namespace {
@@ -114,7 +115,7 @@ constexpr const char* interfaces[] = {SPUR_GPU_IFACE, nullptr};
 constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
                                 .reserved = 0,
                                 .type = "gpu/sim",
-                                .version = "1.0.0",
+                                .version = spur::program_version,
                                 .vendor = "Spur",
                                 .summary = "GPUs that exist in the configuration only",
                                 .options = options,

@@ -1,3 +1,4 @@
+// Parsing the options that describe devices and links.
 #include "sim.hpp"
 
 #include <charconv>

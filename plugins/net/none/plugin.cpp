@@ -5,6 +5,8 @@
 #include <mutex>
 #include <string>
 
+#include "core/version.hpp"
+
 namespace {
 
 using namespace spur::plugin;
@@ -50,7 +52,7 @@ constexpr const char* interfaces[] = {SPUR_NET_IFACE, nullptr};
 constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
                                 .reserved = 0,
                                 .type = "net/none",
-                                .version = "1.0.0",
+                                .version = spur::program_version,
                                 .vendor = "Spur",
                                 .summary = "addresses as configured",
                                 .options = nullptr,

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/version.hpp"
+
 namespace {
 
 using namespace spur::plugin;
@@ -45,7 +47,7 @@ constexpr const char* interfaces[] = {SPUR_PRIORITY_IFACE, nullptr};
 constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
                                 .reserved = 0,
                                 .type = "priority/basic",
-                                .version = "1.0.0",
+                                .version = spur::program_version,
                                 .vendor = "Spur",
                                 .summary = "Submission order",
                                 .options = nullptr,

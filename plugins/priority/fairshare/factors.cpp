@@ -1,3 +1,4 @@
+// Age, fair-share, size, partition, QOS and TRES factors, and their sum.
 #include "factors.hpp"
 
 #include <spur/plugin/plugin.hpp>
@@ -93,7 +94,7 @@ double Scorer::decay(double seconds) const {
     return std::exp2(-seconds / settings_.half_life_s);
 }
 
-void Scorer::look_at(const spur_cluster_view& view) {
+void Scorer::set_view(const spur_cluster_view& view) {
     view_ = &view;
     auto lines = lines_of(view);
     if (!std::ranges::equal(lines, lines_, same_line) || shares_.size() != lines.size()) {

@@ -37,7 +37,7 @@ public:
     explicit Scorer(Settings settings);
 
     // Begins a round over `view`; the tree is worked out again only if it changed since the last one.
-    void look_at(const spur_cluster_view& view);
+    void set_view(const spur_cluster_view& view);
     spur_priority score(const spur_priority_query& query);  // of the view last looked at
     const std::vector<Share>& shares() const { return shares_; }
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "core/version.hpp"
 #include "factors.hpp"
 
 namespace {
@@ -49,7 +50,7 @@ spur_status score(spur_plugin* self, const spur_cluster_view* view, spur_span qu
                   std::uint32_t stride, spur_error* err) {
     return guard(err, [&] {
         auto& scorer = self_cast<Instance>(self);
-        scorer.look_at(*view);
+        scorer.set_view(*view);
         auto* place = reinterpret_cast<char*>(out);
         for (const auto& query : Records<spur_priority_query>{queries}) {
             *reinterpret_cast<spur_priority*>(place) = scorer.score(query);
@@ -65,7 +66,7 @@ spur_status shares(spur_plugin* self, const spur_cluster_view* view, spur_share*
                    spur_error* err) {
     return guard(err, [&] {
         auto& scorer = self_cast<Instance>(self);
-        scorer.look_at(*view);
+        scorer.set_view(*view);
         auto* place = reinterpret_cast<char*>(out);
         for (const auto& share : scorer.shares()) {
             *reinterpret_cast<spur_share*>(place) = {share.normalised_shares, share.normalised_usage,
@@ -121,7 +122,7 @@ constexpr const char* interfaces[] = {SPUR_PRIORITY_IFACE, nullptr};
 constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
                                 .reserved = 0,
                                 .type = "priority/fairshare",
-                                .version = "1.0.0",
+                                .version = spur::program_version,
                                 .vendor = "Spur",
                                 .summary = "Age, fair-share, size, partition, QOS and TRES, each with a weight",
                                 .options = options,

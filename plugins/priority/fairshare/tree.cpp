@@ -1,3 +1,4 @@
+// The fair tree and the classic formula.
 #include "tree.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// One plan: update the cards, run a pass.
 #include "backfill.hpp"
 
 #include "pass.hpp"

@@ -1,3 +1,4 @@
+// Filling and refreshing cards, hashing shapes, and noticing alike nodes.
 #include "cards.hpp"
 
 #include <algorithm>
@@ -176,7 +177,7 @@ void Cards::fill(const spur_cluster_view& view, std::uint32_t slot) {
     card.owner = owner->second;
 }
 
-// A QOS that may push out others stands above them; a ring of them ends where it began.
+// A QOS that may preempt others stands above them; a ring of them ends where it began.
 void Cards::rank_qos(const spur_cluster_view& view) {
     const Records<spur_qos_view> all{view.qos};
     qos_depths_.assign(all.size(), 0);

@@ -34,7 +34,7 @@ struct Shape {
     std::uint8_t why;                      // it does not start now
     bool is_examined;                      // is it possible at all? If not, refusal says why
     bool never_in_window;                  // no booking was found for it
-    std::uint64_t fails_from_s;            // whoever wants it for so long or longer cannot have it now
+    std::uint64_t fails_from_s;            // a job that wants it for so long or longer cannot have it now
     std::int64_t earliest;                 // no booking of `earliest_length` or longer can begin before
     std::int64_t earliest_length;
 };
@@ -54,7 +54,7 @@ public:
     // 0: not asked in this pass. Else 1 + the answer of may_start().
     std::uint8_t& permission(const Card& card) { return permissions_[card.owner]; }
 
-    // Slots in the order to look at: who may push others out, who has a reservation, partitions of higher tiers,
+    // Slots in the order to look at: who may preempt others, who has a reservation, partitions of higher tiers,
     // priority.
     const std::vector<std::uint32_t>& order(const spur_cluster_view& view);
     std::size_t shape_count() const { return shapes_.size(); }
@@ -74,7 +74,7 @@ private:
     std::vector<std::uint8_t> permissions_;
     std::vector<std::uint64_t> nodes_;       // what each is, whatever runs there
     std::vector<std::uint64_t> ranks_;       // distinct
-    std::vector<std::uint32_t> qos_depths_;  // how long a chain of QOS it may push out
+    std::vector<std::uint32_t> qos_depths_;  // how long a chain of QOS it may preempt
     std::vector<std::uint32_t> order_, counts_, by_rank_;
     std::uint64_t seen_{0};
     std::size_t stale_{0};  // shapes and owners that nobody may have any more

@@ -1,3 +1,4 @@
+// Comparing a request with those that were denied in this pass.
 #include "denials.hpp"
 
 #include <algorithm>

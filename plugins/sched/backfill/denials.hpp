@@ -1,5 +1,5 @@
-// What was asked for now and could not be had. Whoever wants as much of everything, for as long or longer, cannot have
-// it either: after a start there is only less room. That spares the selector most of the questions of a pass.
+// Requests that were denied in this pass. A job that wants as much of everything, for as long or longer, is denied
+// too: after a start there is only less room. That spares the selector most of the questions of a pass.
 #pragma once
 
 #include <spur/plugin/view.h>
@@ -10,8 +10,8 @@
 
 namespace spur::backfill {
 
-// How much a job wants. Amounts of two jobs can be compared if all the rest of what they ask is the same: if their
-// families are.
+// How much a job wants. Only jobs of one family can be compared: those that ask for the same in everything that is
+// not an amount.
 struct Amounts {
     static constexpr std::size_t kinds = 10;
 
@@ -27,7 +27,7 @@ class Denials {
 public:
     void clear();
     void add(const Amounts& wanted, std::uint32_t seconds, std::uint8_t why);
-    // Why whoever wants so much for so long cannot have it either; 0: nobody asked for less in vain.
+    // Why a job that wants so much for so long cannot have it either; 0: nothing smaller was denied.
     std::uint8_t covering(const Amounts& wanted, std::uint32_t seconds);
 
 private:

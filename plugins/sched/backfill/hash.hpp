@@ -1,4 +1,4 @@
-// Digests of what jobs ask for. 64 bits: that two differ and meet is not worth a thought.
+// Digests of what jobs ask for. With 64 bits, collisions between different requests can be ignored.
 #pragma once
 
 #include <spur/plugin/abi.h>
@@ -14,7 +14,7 @@ public:
         (mix(static_cast<std::uint64_t>(values)), ...);
         return *this;
     }
-    // By address: the host shares them, and equal ones at two addresses only make two of one.
+    // By address: the host shares them. Equal ones at two addresses only count as two.
     Hash& set(const spur_bits& bits) { return (*this)(reinterpret_cast<std::uintptr_t>(bits.words), bits.count); }
     Hash& span(const spur_span& span) { return (*this)(reinterpret_cast<std::uintptr_t>(span.data), span.count); }
     std::uint64_t value() const { return value_ ^ (value_ >> 29); }

@@ -1,3 +1,4 @@
+// The growing buffer and the arena.
 #include "memory.hpp"
 
 #include <algorithm>

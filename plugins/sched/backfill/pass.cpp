@@ -1,3 +1,4 @@
+// Walking the queue in priority order: start, promise, preempt, or say why not.
 #include "pass.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// One pass over the queue: who starts now, who is promised a start, who pushes whom out, and why the others wait.
+// One pass over the queue: who starts now, who is promised a start, who preempts whom, and why the others wait.
 #pragma once
 
 #include <spur/plugin/plugin.hpp>
@@ -69,7 +69,7 @@ private:
     bool may_promise(const Shape& shape) const;
 
     // ---- pushing out (preempt.cpp)
-    bool push_out(Unit unit);
+    bool preempt(Unit unit);
     void find_victims();
     bool may_push(const spur_job_view& job, const spur_job_view& victim) const;
     bool may_help(std::uint32_t slot, std::uint32_t victim);
@@ -114,7 +114,7 @@ private:
     };
     std::vector<Queue> queues_;
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> groups_;
-    std::vector<std::uint32_t> victims_;  // running jobs somebody may push out, youngest first
+    std::vector<std::uint32_t> victims_;  // running jobs somebody may preempt, youngest first
     std::vector<Place> places_;
     std::int64_t placed_at_{Timeline::never};  // the start places_ stand for, in a search for one
     Arena kept_;

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "backfill.hpp"
+#include "core/version.hpp"
 
 namespace {
 
@@ -49,7 +50,7 @@ constexpr const char* interfaces[] = {SPUR_SCHED_IFACE, nullptr};
 constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
                                 .reserved = 0,
                                 .type = "sched/backfill",
-                                .version = "1.0.0",
+                                .version = spur::program_version,
                                 .vendor = "Spur",
                                 .summary = "Priority order with promised starts; small jobs fill the gaps",
                                 .options = options,

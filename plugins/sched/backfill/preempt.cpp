@@ -1,4 +1,4 @@
-// Who is pushed out for whom: as few running jobs as will do, the youngest of them.
+// Who is preempted for whom: as few running jobs as will do, the youngest of them.
 #include <algorithm>
 
 #include "pass.hpp"
@@ -45,8 +45,8 @@ void Pass::put_back(std::uint32_t victim) {
     timeline_.take(holding);
 }
 
-// The components of a heterogeneous job push out together: all of them start after it, or nobody is bothered.
-bool Pass::push_out(Unit unit) {
+// The components of a heterogeneous job preempt together: all of them start after it, or nobody is bothered.
+bool Pass::preempt(Unit unit) {
     if (victims_.empty()) return false;
     const auto victims = victims_for(unit);
     if (victims.empty()) return false;

@@ -45,7 +45,7 @@ void Pass::promise(Unit unit) {
     for (const auto slot : unit)
         for (const auto partition : partitions_of(slot)) ++queues_[partition].promised;
     if (!start || *start > view_.now + 1) {
-        if (push_out(unit)) return;
+        if (preempt(unit)) return;
         // Looking for victims has used the places found before.
         if (start && !victims_.empty() && !fits_at(unit, *start, &places_)) return;
     }

@@ -1,3 +1,4 @@
+// Which reservations are a job's own, and which are in its way.
 #include "reserved.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Levels, cursors and milestones: taking, giving back, and moving along the time.
 #include "timeline.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Trying the jobs of each partition in order until one must wait.
 #include "fifo.hpp"
 
 #include <algorithm>

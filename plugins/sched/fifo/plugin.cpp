@@ -1,6 +1,7 @@
 // sched/fifo, the boundary. The policy itself is in fifo.hpp.
 #include <spur/plugin/plugin.hpp>
 
+#include "core/version.hpp"
 #include "fifo.hpp"
 
 namespace {
@@ -26,7 +27,7 @@ constexpr const char* interfaces[] = {SPUR_SCHED_IFACE, nullptr};
 constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
                                 .reserved = 0,
                                 .type = "sched/fifo",
-                                .version = "1.0.0",
+                                .version = spur::program_version,
                                 .vendor = "Spur",
                                 .summary = "Strict priority order, nothing overtakes",
                                 .options = nullptr,

@@ -1,3 +1,4 @@
+// The selector's calls, answered from picture, slots and search, with a memory of recent questions.
 #include "cycle.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Trying all sets where there are few, growing one where there are many.
 #include "devices.hpp"
 
 #include <algorithm>

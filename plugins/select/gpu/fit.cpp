@@ -1,3 +1,4 @@
+// Cores, memory and devices of one node against one job's need.
 #include "fit.hpp"
 
 #include <algorithm>

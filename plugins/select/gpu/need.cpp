@@ -1,3 +1,4 @@
+// Reading a job's request into amounts.
 #include "need.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Building the picture from the cluster view.
 #include "picture.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // select/gpu, the boundary. The choosing itself begins in cycle.hpp.
 #include <spur/plugin/plugin.hpp>
 
+#include "core/version.hpp"
 #include "cycle.hpp"
 
 struct spur_select_cycle {
@@ -78,7 +79,7 @@ constexpr const char* interfaces[] = {SPUR_SELECT_IFACE, nullptr};
 constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
                                 .reserved = 0,
                                 .type = "select/gpu",
-                                .version = "1.0.0",
+                                .version = spur::program_version,
                                 .vendor = "Spur",
                                 .summary = "Consumable cores, memory, GPUs and generic resources, by topology",
                                 .options = options,

@@ -1,3 +1,4 @@
+// Candidates, their order, switches, preferences, and sharing tasks out among the chosen nodes.
 #include "search.hpp"
 
 #include <algorithm>

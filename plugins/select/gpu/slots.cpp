@@ -1,3 +1,4 @@
+// Pages that are copied when written to, and the index of free nodes.
 #include "slots.hpp"
 
 #include <algorithm>

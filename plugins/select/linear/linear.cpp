@@ -1,3 +1,4 @@
+// Classes of alike nodes, the sets of idle ones, and choosing from them.
 #include "linear.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // select/linear, the boundary. The choosing itself is in linear.hpp.
 #include <spur/plugin/plugin.hpp>
 
+#include "core/version.hpp"
 #include "linear.hpp"
 
 struct spur_select_cycle {
@@ -63,7 +64,7 @@ constexpr const char* interfaces[] = {SPUR_SELECT_IFACE, nullptr};
 constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
                                 .reserved = 0,
                                 .type = "select/linear",
-                                .version = "1.0.0",
+                                .version = spur::program_version,
                                 .vendor = "Spur",
                                 .summary = "Whole nodes, one job each",
                                 .options = nullptr,

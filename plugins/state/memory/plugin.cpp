@@ -2,6 +2,7 @@
 #include <spur/plugin/state.h>
 #include <spur/plugin/plugin.hpp>
 
+#include "core/version.hpp"
 #include "store.hpp"
 
 namespace {
@@ -110,7 +111,7 @@ const spur_plugin_desc desc{
     .size = sizeof(spur_plugin_desc),
     .reserved = 0,
     .type = "state/memory",
-    .version = "1.0.0",
+    .version = spur::program_version,
     .vendor = "Spur",
     .summary = "Keeps the state in memory only: for tests and simulations, nothing survives the process",
     .options = options,

@@ -45,7 +45,7 @@ Node::~Node() {
 Outcome<void> Node::prepare_directory() {
     SPUR_CHECK(make_directory(settings_.data_dir));
     SPUR_TRY(lock_, lock_directory(settings_.data_dir));
-    if (room_.look() == Room::Level::full) {
+    if (room_.measure() == Room::Level::full) {
         log_.warning(room_.sentence());
         room_.give_up_reserve();
     }
@@ -287,21 +287,21 @@ void Node::tick() {
     group_->tick();
     seen_ = {};  // an address may be known by now
     disk_bytes_ = disk_usage(settings_.data_dir);
-    look_at_disk();
+    check_disk();
     const std::lock_guard lock(mutex_);
     board_.members = group_->members();
 }
 
 // Says when room gets short, when it is gone and when it is back. A leader without room lets another one lead, which
 // may have some; where all are full they take turns, at leisure.
-void Node::look_at_disk() {
+void Node::check_disk() {
     constexpr std::uint64_t between_handovers_ns = 60'000'000'000;
-    unlooked_bytes_ = 0;
+    unchecked_bytes_ = 0;
     const auto before = room_.level();
     Room::Level now = before;
     {
         const std::lock_guard lock(mutex_);
-        now = room_.look();
+        now = room_.measure();
     }
     if (now != before) {
         if (now == Room::Level::full)

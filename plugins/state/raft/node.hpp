@@ -100,7 +100,7 @@ private:
     void begin_close();
     void raft_closed();
     void tick();
-    void look_at_disk();
+    void check_disk();
 
     // node_log.cpp: proposals, applying, snapshots
     Outcome<spur_status> enqueue(Proposal proposal);
@@ -169,7 +169,7 @@ private:
     std::uint64_t ready_term_ = 0;      // and the one in which that was committed, so all before it has been reported
     std::uint64_t recovered_ = 0;       // the last record on disk at the start
     std::uint64_t wanted_at_ = 0;       // the index at which we last asked for a snapshot
-    std::size_t unlooked_bytes_ = 0;    // written since we last looked at the disk
+    std::size_t unchecked_bytes_ = 0;   // written since we last looked at the disk
     std::uint64_t handed_over_ns_ = 0;  // when we last wanted another leader, for want of room
     std::vector<spur_state_entry> entry_buffer_;
 

@@ -17,7 +17,7 @@ constexpr std::size_t worth_a_second_flight = 128u << 10;
 constexpr std::uint64_t slow_commit_ns = 500'000;
 constexpr std::uint64_t longest_gathering_ns = 1'000'000;
 constexpr std::uint64_t many_entries = 64;
-constexpr std::size_t look_every = 1u << 20;     // bytes, at the room on disk; besides each tick
+constexpr std::size_t check_every = 1u << 20;    // bytes written between two looks at the disk; each tick looks too
 constexpr std::uint64_t records_per_entry = 10;  // for each that snapshot_threshold allows
 constexpr auto patience_of_followers = std::chrono::seconds(3);
 
@@ -93,13 +93,13 @@ void Node::flush() {
         }
         backlog_bytes_ -= taken;
         backlog_entries_ -= flight->entries;
-        unlooked_bytes_ += taken;
+        unchecked_bytes_ += taken;
         {
             const std::lock_guard lock(mutex_);
             queued_bytes_ -= taken;
         }
         if (!submit(body, std::move(flight))) break;
-        if (unlooked_bytes_ >= look_every) look_at_disk();
+        if (unchecked_bytes_ >= check_every) check_disk();
     }
 }
 
@@ -118,7 +118,7 @@ bool Node::submit(std::string_view body, std::unique_ptr<Flight> flight) {
     flight->request.data = flight.get();
     raft_buffer buffer{.base = raft_malloc(packed_size(body.size())), .len = packed_size(body.size())};
     if (buffer.base == nullptr) throw std::bad_alloc();
-    write_pack({.count = flight->entries, .term = raft_.current_term, .settled = raft_.commit_index}, body,
+    write_pack({.count = flight->entries, .term = raft_.current_term, .committed = raft_.commit_index}, body,
                {static_cast<std::uint8_t*>(buffer.base), buffer.len});
     ++flights_;
     in_flight_entries_ += flight->entries;

@@ -19,7 +19,7 @@ void write_pack(const PackHeader& header, std::string_view body, std::span<std::
     write_integer(out.data(), magic);
     write_integer(out.data() + 4, header.count);
     write_integer(out.data() + 8, header.term);
-    write_integer(out.data() + 16, header.settled);
+    write_integer(out.data() + 16, header.committed);
     if (!body.empty()) std::memcpy(out.data() + pack_header_size, body.data(), body.size());
     const auto end = pack_header_size + body.size();
     std::memset(out.data() + end, 0, out.size() - end);
@@ -29,7 +29,7 @@ std::optional<PackHeader> read_pack_header(std::span<const std::uint8_t> pack) {
     if (pack.size() < pack_header_size || read_integer<std::uint32_t>(pack.data()) != magic) return std::nullopt;
     return PackHeader{.count = read_integer<std::uint32_t>(pack.data() + 4),
                       .term = read_integer<std::uint64_t>(pack.data() + 8),
-                      .settled = read_integer<std::uint64_t>(pack.data() + 16)};
+                      .committed = read_integer<std::uint64_t>(pack.data() + 16)};
 }
 
 bool read_pack(std::span<const std::uint8_t> pack, std::uint64_t first_index, std::vector<spur_state_entry>& entries) {

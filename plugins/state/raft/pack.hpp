@@ -4,7 +4,7 @@
 // a record as a whole. Entries are numbered when they are applied, one by one across packs; that number is the `index`
 // the host sees, the same on every member.
 //
-// On disk, little endian: u32 magic, u32 count, u64 term, u64 settled, then for each entry u32 length and its bytes,
+// On disk, little endian: u32 magic, u32 count, u64 term, u64 committed, then for each entry u32 length and its bytes,
 // zero-padded to a multiple of eight as libraft wants it.
 #pragma once
 
@@ -25,7 +25,7 @@ struct PackHeader {
     std::uint32_t count = 0;
     std::uint64_t term = 0;
     // The Raft index known to be committed when this pack was made: what lies at or below it must be in the log.
-    std::uint64_t settled = 0;
+    std::uint64_t committed = 0;
 };
 
 // Appends one entry to the body of a pack.

@@ -2,6 +2,7 @@
 #include <spur/plugin/state.h>
 #include <spur/plugin/plugin.hpp>
 
+#include "core/version.hpp"
 #include "key.hpp"
 #include "node.hpp"
 #include "settings.hpp"
@@ -103,7 +104,7 @@ const spur_plugin_desc desc{
     .size = sizeof(spur_plugin_desc),
     .reserved = 0,
     .type = "state/raft",
-    .version = "1.0.0",
+    .version = spur::program_version,
     .vendor = "Spur",
     .summary =
         "Replicates the cluster's state among 1, 3 or 5 controllers with Raft; durable before it is acknowledged",

@@ -20,7 +20,7 @@ Room::Level Room::judge(Space space, Level before) {
     return space.free < low ? Level::low : Level::plenty;
 }
 
-Room::Level Room::look() {
+Room::Level Room::measure() {
     struct statvfs info {};
     if (statvfs(directory_.c_str(), &info) != 0) return level_ = Level::plenty;
     space_ = {info.f_bavail * info.f_frsize, info.f_blocks * info.f_frsize};

@@ -23,7 +23,7 @@ public:
     explicit Room(std::string directory) : directory_(std::move(directory)) {}
 
     // Asks the file system again; the new level. An unreadable one counts as plenty: the write itself will tell.
-    Level look();
+    Level measure();
     Level level() const { return level_; }
     std::uint64_t free_mib() const { return space_.free / mib; }
     // Would there still be enough after so many more bytes? By the last look.

@@ -22,8 +22,8 @@ constexpr std::uint8_t command = 1;               // RAFT_COMMAND: a pack of our
 
 struct Batch {
     std::uint64_t entries = 0;
-    std::size_t size = 0;       // in the file
-    std::uint64_t settled = 0;  // the highest Raft index its packs call committed
+    std::size_t size = 0;         // in the file
+    std::uint64_t committed = 0;  // the highest Raft index its packs call committed
 };
 
 // The batch at `at`, if it is whole: u32 crc of the header, u32 crc of the data, u64 n, n times {u64 term, u8 type, 3
@@ -46,7 +46,7 @@ std::optional<Batch> batch_at(std::span<const std::uint8_t> file, std::size_t at
         const auto size = read_integer<std::uint32_t>(header.data() + 8 + 16 * i + 12);
         if (header[8 + 16 * i + 8] == command)
             if (const auto pack = read_pack_header(data.first(size)))
-                batch.settled = std::max(batch.settled, pack->settled);
+                batch.committed = std::max(batch.committed, pack->committed);
         data = data.subspan(size);
     }
     return batch;
@@ -57,20 +57,20 @@ bool all_zero(std::span<const std::uint8_t> bytes) {
 }
 
 // The highest index that whole batches at or after `from` call committed.
-std::uint64_t settled_behind(std::span<const std::uint8_t> file, std::size_t from) {
-    std::uint64_t settled = 0;
+std::uint64_t committed_behind(std::span<const std::uint8_t> file, std::size_t from) {
+    std::uint64_t committed = 0;
     for (auto at = from; at + 16 <= file.size();) {
         const auto batch = batch_at(file, at);
-        settled = std::max(settled, batch ? batch->settled : 0);
+        committed = std::max(committed, batch ? batch->committed : 0);
         at += batch ? batch->size : 8;
     }
-    return settled;
+    return committed;
 }
 
 struct Scan {
     std::uint64_t entries = 0;          // in whole batches from the beginning
     std::optional<std::size_t> bad_at;  // where the first batch that is not whole begins
-    std::uint64_t settled_after_bad = 0;
+    std::uint64_t committed_after_bad = 0;
 };
 
 Scan scan(std::span<const std::uint8_t> file) {
@@ -78,7 +78,7 @@ Scan scan(std::span<const std::uint8_t> file) {
     if (file.size() < 8 || all_zero(file)) return result;
     if (read_integer<std::uint64_t>(file.data()) != segment_format) {
         result.bad_at = 0;
-        result.settled_after_bad = settled_behind(file, 8);
+        result.committed_after_bad = committed_behind(file, 8);
         return result;
     }
     std::size_t at = 8;
@@ -87,7 +87,7 @@ Scan scan(std::span<const std::uint8_t> file) {
         if (!batch) {
             if (all_zero(file.subspan(at))) return result;
             result.bad_at = at;
-            result.settled_after_bad = settled_behind(file, at + 8);
+            result.committed_after_bad = committed_behind(file, at + 8);
             return result;
         }
         result.entries += batch->entries;
@@ -139,8 +139,8 @@ Outcome<std::vector<TornTail>> check_segments(const std::string& directory) {
             torn.push_back({file, *found.bad_at});
             if (!missing) missing = next + found.entries;
         }
-        const auto settled = missing && !found.bad_at ? settled_behind(content, 8) : found.settled_after_bad;
-        if (missing && settled >= *missing)
+        const auto committed = missing && !found.bad_at ? committed_behind(content, 8) : found.committed_after_bad;
+        if (missing && committed >= *missing)
             return fault(SPUR_E_CORRUPT,
                          "{}/{} is damaged at byte {}, and what follows was committed: restore the directory from a "
                          "backup; with "

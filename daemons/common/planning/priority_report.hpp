@@ -1,0 +1,45 @@
+// What the priority plugin last said, for sprio and sshare: written by the scheduler, read by any thread. Soft: a new
+// leader's scheduler fills its own.
+#pragma once
+
+#include <spur/plugin/priority.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/ids.hpp"
+#include "core/base/text.hpp"
+
+namespace spur::planning {
+
+class PriorityReport {
+public:
+    struct Line {
+        Text partition;
+        spur_priority answer{};
+    };
+    using Shares = std::map<AssociationId, spur_share>;
+
+    // ---- the scheduler
+    void clear();
+    void put(JobId job, std::vector<Line> lines);
+    void put(Shares shares);
+    void put_weights(std::vector<double> weights);
+
+    // ---- any thread
+    std::vector<Line> find(JobId job) const;
+    std::shared_ptr<const Shares> shares() const;
+    std::vector<double> weights() const;
+
+private:
+    mutable std::mutex mutex_;
+    std::unordered_map<JobId, std::vector<Line>> lines_;
+    std::shared_ptr<const Shares> shares_{std::make_shared<Shares>()};
+    std::vector<double> weights_;
+};
+
+}  // namespace spur::planning

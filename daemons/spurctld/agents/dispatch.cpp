@@ -1,3 +1,4 @@
+// What each event calls for, launches with their owners' groups, and the queues before slow agents.
 #include "daemons/spurctld/agents/dispatch.hpp"
 
 #include "daemons/spurctld/agents/registration.hpp"

@@ -45,7 +45,7 @@ protected:
     // Every row of a job that asks for `spec`.
     std::vector<std::string> rows_of(const JobSpec& spec) {
         Job job = *b.cluster().find_job(b.id("waits"));
-        job.spec = std::make_shared<JobSpec>(spec);
+        set_spec(job, std::make_shared<JobSpec>(spec));
         v1::Job wire;
         job_to_wire(*model, job, {}, wire);
         const records::Context context{.now = 1, .cluster = "c"};

@@ -20,10 +20,10 @@ std::map<std::string, Service::Method> registered;
 
 RpcServer::RpcServer(ServerOptions) : impl_{std::make_unique<Impl>()} { google::protobuf::SetLogHandler(nullptr); }
 RpcServer::~RpcServer() = default;
-void RpcServer::unary(std::string_view method, UnaryHandler handler) {
+void RpcServer::unary(std::string_view method, UnaryHandler handler, Access) {
     registered[std::string{method}] = {std::move(handler), nullptr};
 }
-void RpcServer::stream(std::string_view method, StreamHandler handler) {
+void RpcServer::stream(std::string_view method, StreamHandler handler, Access) {
     registered[std::string{method}] = {nullptr, std::move(handler)};
 }
 

@@ -26,27 +26,27 @@ void check_payload(FrameType type, std::string_view bytes) {
         case FrameType::spec:
             return check(bytes, decode_spec);
         case FrameType::signal:
-            return check(bytes, decode_signal);
+            return check(bytes, decode<SignalOrder>);
         case FrameType::end:
-            return check(bytes, decode_end);
+            return check(bytes, decode<EndOrder>);
         case FrameType::limit:
-            return check(bytes, decode_limit);
+            return check(bytes, decode<LimitOrder>);
         case FrameType::input:
         case FrameType::output:
-            return check(bytes, decode_chunk);
+            return check(bytes, decode<Chunk>);
         case FrameType::window:
-            return check(bytes, decode_window);
+            return check(bytes, decode<WindowSize>);
         case FrameType::hello:
-            return check(bytes, decode_hello);
+            return check(bytes, decode<Hello>);
         case FrameType::started:
-            return check(bytes, decode_started);
+            return check(bytes, decode<Started>);
         case FrameType::input_taken:
         case FrameType::attach:
         case FrameType::received:
         case FrameType::resumed:
-            return check(bytes, decode_count);
+            return check(bytes, decode<Count>);
         case FrameType::task_exit:
-            return check(bytes, decode_task_exit);
+            return check(bytes, decode<TaskExit>);
         case FrameType::finished:
             return check(bytes, decode_result);
         default:

@@ -3,9 +3,12 @@
 Jobs run as two of the system's own users, so this needs root.
 """
 import os
+import pwd
 import unittest
 
 from spur_cluster import Cluster, eventually
+
+ME = pwd.getpwuid(os.geteuid()).pw_name  # who runs the cluster and its jobs
 
 POLICY = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
 SETTINGS = {
@@ -154,7 +157,7 @@ class Billing(unittest.TestCase):
         costly = '[[partitions]]\nname = "costly"\nnodes = "n1"\ntres_billing_weights = "CPU=1.0,Mem=0.25G,GRES/gpu=8.0"\n'
         with Cluster(nodes=1, cpus=4, settings=settings, node_lines='gres = ["gpu:a100:2"]\n', partitions=costly) as cluster:
             cluster.ok("sacctmgr", "-i", "add", "account", "phys")
-            cluster.ok("sacctmgr", "-i", "add", "user", "root", "account=phys")
+            cluster.ok("sacctmgr", "-i", "add", "user", ME, "account=phys")
             self.assertIn("TRESBillingWeights=CPU=1.0,Mem=0.25G,GRES/gpu=8.0", cluster.ok("scontrol", "show", "partition", "costly"))
             job = cluster.submit("-A", "phys", "-p", "costly", "-n2", "--mem=2G", "--gres=gpu:1", "-t", "5", "--wrap", "sleep 300")
             eventually(lambda: cluster.state(job) == "RUNNING", "it runs")

@@ -1,8 +1,12 @@
 """Limits of associations and QOS as users meet them: the words squeue shows, and what sacctmgr takes and shows."""
+import os
+import pwd
 import unittest
 
 from shared_case import SharedCluster
 from spur_cluster import eventually
+
+ME = pwd.getpwuid(os.geteuid()).pw_name  # who runs the cluster and its jobs
 
 
 class Limits(SharedCluster):
@@ -14,9 +18,9 @@ class Limits(SharedCluster):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        for words in (["account", "bench"], ["user", "root", "account=bench"], ["qos", "good"]):
+        for words in (["account", "bench"], ["user", ME, "account=bench"], ["qos", "good"]):
             cls.cluster.ok("sacctmgr", "-i", "add", *words)
-        cls.cluster.ok("sacctmgr", "-i", "modify", "user", "root", "set", "qos=normal,good", "defaultqos=normal")
+        cls.cluster.ok("sacctmgr", "-i", "modify", "user", ME, "set", "qos=normal,good", "defaultqos=normal")
 
     def set(self, entity, name, *settings):
         self.cluster.ok("sacctmgr", "-i", "modify", entity, "where", "name=" + name, "set", *settings)

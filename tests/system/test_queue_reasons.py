@@ -1,7 +1,11 @@
 """Why jobs wait, in Slurm's exact words."""
+import os
+import pwd
 import unittest
 
 from shared_case import SharedCluster
+
+ME = pwd.getpwuid(os.geteuid()).pw_name  # who runs the cluster and its jobs
 
 
 class Reasons(SharedCluster):
@@ -81,7 +85,7 @@ class Limits(SharedCluster):
         self.cluster.ok("sacctmgr", "-i", "add", "qos", "narrow")
         self.cluster.ok("sacctmgr", "-i", "modify", "qos", "narrow", "set", "maxjobsperuser=1")
         self.cluster.ok("sacctmgr", "-i", "add", "account", "lab")
-        self.cluster.ok("sacctmgr", "-i", "add", "user", "root", "account=lab")
+        self.cluster.ok("sacctmgr", "-i", "add", "user", ME, "account=lab")
         first = self.busy("-A", "lab", "-q", "narrow")
         second = self.cluster.submit("-A", "lab", "-q", "narrow", "--wrap", "true")
         self.becomes(second, "%R", "(QOSMaxJobsPerUserLimit)")

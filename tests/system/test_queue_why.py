@@ -1,8 +1,12 @@
 """spur why, --test-only and squeue --start: what the plugins expect of a job that does not run."""
+import os
+import pwd
 import unittest
 
 from shared_case import SharedCluster
 from spur_cluster import eventually
+
+ME = pwd.getpwuid(os.geteuid()).pw_name  # who runs the cluster and its jobs
 
 
 class Why(SharedCluster):
@@ -14,7 +18,7 @@ class Why(SharedCluster):
         job = self.cluster.submit("-N2", "-t", "10", "--wrap", "true")
         self.becomes(job, "%r", "Resources")
         text = self.why(job)
-        self.assertIn(f"Job {job} (wrap, root) has been waiting for", text)
+        self.assertIn(f"Job {job} (wrap, {ME}) has been waiting for", text)
         self.assertIn("It asks for 2 nodes, 2 CPUs, for up to 10:00, in partition main.", text)
         self.assertIn("1 of 4 nodes idle", text)
         self.assertIn(f"held by 1 job: {holder} on n[1-3] until ", text)
@@ -32,7 +36,7 @@ class Why(SharedCluster):
 
     def test_jobs_that_run_have_ended_or_never_were(self):
         job = self.busy("-t", "30")
-        self.assertIn(f"Job {job} (wrap, root) is running on n1 since ", self.why(job))
+        self.assertIn(f"Job {job} (wrap, {ME}) is running on n1 since ", self.why(job))
         self.cluster.ok("scancel", job)
         self.becomes(job, "%T", "CANCELLED")
         self.assertIn("as CANCELLED", self.why(job))

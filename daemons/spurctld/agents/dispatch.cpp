@@ -1,6 +1,8 @@
 // What each event calls for, launches with their owners' groups, and the queues before slow agents.
 #include "daemons/spurctld/agents/dispatch.hpp"
 
+#include <algorithm>
+
 #include "daemons/spurctld/agents/registration.hpp"
 
 namespace spur::ctld {
@@ -13,6 +15,12 @@ constexpr std::chrono::seconds launch_patience{60};  // for a directory service 
 
 template <class T, class... Others>
 concept OneOf = (std::is_same_v<T, Others> || ...);
+
+// Nothing for the nodes, or said to the one concerned when it joins.
+template <class T>
+concept NotForNodes = OneOf<T, ConfigChanged, JobQueued, JobChanged, ArraySplit, JobEnded, JobRequeued, JobForgotten,
+                            StepStarted, StepEnded, NodeChanged, NodeFreed, EndUnknown, LaunchAgain, RebootWanted,
+                            PartitionChanged, ReservationChanged, AssociationsChanged, HistoryDiffers>;
 
 // Orders for a job name it and its attempt.
 template <class Order>
@@ -88,16 +96,15 @@ struct Dispatch::Orders {
         *message.mutable_keys()->mutable_now() = history_now(model.directory->history, model.version);
         model.nodes.for_each([&](std::uint32_t id, const auto&) { dispatch.send(NodeId{id}, message); });
     }
-    // Nothing for the nodes, or said to the one concerned when it joins.
-    template <OneOf<ConfigChanged, JobQueued, JobChanged, ArraySplit, JobEnded, JobRequeued, JobForgotten, StepStarted,
-                    StepEnded, NodeChanged, NodeFreed, EndUnknown, LaunchAgain, RebootWanted, PartitionChanged,
-                    ReservationChanged, AssociationsChanged, HistoryDiffers>
-                  T>
+    template <NotForNodes T>
     void operator()(const T&) const {}
 };
 
 void Dispatch::act(Events events, std::shared_ptr<const planning::ReadModel> model) {
-    if (events.empty()) return;
+    const auto concerns_nodes = [](const Event& event) {
+        return std::visit([]<class T>(const T&) { return !NotForNodes<T>; }, event);
+    };
+    if (std::ranges::none_of(events, concerns_nodes)) return;  // the thread is not woken for nothing
     thread_.post([this, events = std::move(events), model = std::move(model)] {
         for (const auto& event : events) std::visit(Orders{*this, *model}, event);
     });

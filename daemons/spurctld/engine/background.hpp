@@ -1,12 +1,11 @@
 // One thread for work that is too long for an I/O thread and too unimportant for the engine's.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <utility>
-#include <vector>
+
+#include "daemons/common/work/inbox.hpp"
 
 namespace spur::ctld {
 
@@ -15,38 +14,27 @@ public:
     BackgroundWorker() : thread_{[this](const std::stop_token& stop) { loop(stop); }} {}
     ~BackgroundWorker() { stop(); }
 
-    void post(std::function<void()> work) {
-        {
-            const std::lock_guard lock{mutex_};
-            queue_.push_back(std::move(work));
-        }
-        wake_.notify_one();
-    }
+    void post(std::function<void()> work) { queue_.push(std::move(work)); }
     // What is queued is done first.
     void stop() {
         if (!thread_.joinable()) return;
         thread_.request_stop();
-        wake_.notify_all();
+        queue_.interrupt();
         thread_.join();
     }
 
 private:
     void loop(const std::stop_token& stop) {
-        for (;;) {
-            std::vector<std::function<void()>> work;
-            {
-                std::unique_lock lock{mutex_};
-                wake_.wait(lock, stop, [&] { return !queue_.empty(); });
-                work = std::exchange(queue_, {});
-            }
-            if (work.empty()) return;
-            for (auto& item : work) item();
+        const auto perform = [](const auto& work) {
+            for (const auto& item : work) item();
+            return !work.empty();
+        };
+        while (!stop.stop_requested()) perform(queue_.take());
+        while (perform(queue_.take(work::Doorbell::Clock::now()))) {
         }
     }
 
-    std::mutex mutex_;
-    std::condition_variable_any wake_;
-    std::vector<std::function<void()>> queue_;
+    work::Inbox<std::function<void()>> queue_;
     std::jthread thread_;
 };
 

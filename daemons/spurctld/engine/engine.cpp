@@ -63,7 +63,7 @@ Result<void> Engine::start() {
 void Engine::stop() {
     if (thread_.joinable()) {
         thread_.request_stop();
-        wake_.notify_all();
+        inbox_.interrupt();
         thread_.join();
     }
     if (snapshot_thread_.joinable()) snapshot_thread_.join();
@@ -78,17 +78,9 @@ Engine::Stats Engine::stats() const { return {proposed_, applied_, refused_, bat
 
 // ---- any thread: queue ---------------------------------------------------------------------------------------------
 
-void Engine::push(Item item) {
-    bool was_empty = false;
-    {
-        const std::lock_guard lock{mutex_};
-        was_empty = inbox_.empty();
-        inbox_.push_back(std::move(item));
-    }
-    if (was_empty) wake_.notify_one();
+void Engine::post(std::function<void()> task, Refused refused) {
+    inbox_.push(Task{std::move(task), std::move(refused)});
 }
-
-void Engine::post(std::function<void()> task, Refused refused) { push(Task{std::move(task), std::move(refused)}); }
 
 void Engine::run(std::function<void()> task) {
     if (std::this_thread::get_id() == owner_) return task();
@@ -133,21 +125,21 @@ void Engine::hand_over(const std::function<void()>& what) {
     if (broken_) return;
     if (const auto done = guarded(what); !done) {
         broken_ = true;
-        (void)guarded([this] { push(Broken{}); });
+        (void)guarded([this] { inbox_.push(Broken{}); });
     }
 }
 
 void Engine::on_committed(std::uint64_t index, std::string_view entry) {
-    hand_over([&] { push(Committed{index, std::string{entry}}); });
+    hand_over([&] { inbox_.push(Committed{index, std::string{entry}}); });
 }
 void Engine::on_outcome(std::uint64_t ticket, Fate fate, std::string why) {
-    hand_over([&] { push(Outcome{ticket, fate, std::move(why)}); });
+    hand_over([&] { inbox_.push(Outcome{ticket, fate, std::move(why)}); });
 }
 void Engine::on_role(LogRole role, std::uint64_t term, std::string leader) {
-    hand_over([&] { push(RoleChange{role, term, std::move(leader)}); });
+    hand_over([&] { inbox_.push(RoleChange{role, term, std::move(leader)}); });
 }
 void Engine::on_snapshot_wanted() {
-    hand_over([&] { push(SnapshotWanted{}); });
+    hand_over([&] { inbox_.push(SnapshotWanted{}); });
 }
 
 void Engine::on_failed(std::string why) {
@@ -160,7 +152,7 @@ Result<void> Engine::on_restore(std::uint64_t index, std::string snapshot) {
     const auto tried = guarded([&] {
         auto cluster = Cluster::load(snapshot);
         if (cluster)
-            push(Restored{index, std::move(*cluster)});
+            inbox_.push(Restored{index, std::move(*cluster)});
         else
             restored = std::unexpected(cluster.error());
     });
@@ -172,7 +164,7 @@ Result<void> Engine::on_restore(std::uint64_t index, std::string snapshot) {
 void Engine::loop(const std::stop_token& stop) {
     owner_ = std::this_thread::get_id();
     while (!stop.stop_requested()) {
-        auto items = wait_for_items(stop);
+        auto items = wait_for_items();
         for (auto& item : items) handle(item);
         finish_batch();
         propose_due_tick();
@@ -180,17 +172,11 @@ void Engine::loop(const std::stop_token& stop) {
     }
 }
 
-std::vector<Engine::Item> Engine::wait_for_items(const std::stop_token& stop) {
-    std::unique_lock lock{mutex_};
-    const auto ready = [&] { return !inbox_.empty(); };
+std::vector<Engine::Item> Engine::wait_for_items() {
     const auto due = cluster_.next_due();
-    if (leadership_.is_leader && due != 0 && !tick_in_flight_) {
-        const auto wait_s = std::max<UnixSeconds>(std::max(due, tick_not_before_) - now_(), 0);
-        wake_.wait_for(lock, stop, std::chrono::seconds{std::min<UnixSeconds>(wait_s, 3600)}, ready);
-    } else {
-        wake_.wait(lock, stop, ready);
-    }
-    return std::exchange(inbox_, {});
+    if (!leadership_.is_leader || due == 0 || tick_in_flight_) return inbox_.take();
+    const auto wait_s = std::clamp<UnixSeconds>(std::max(due, tick_not_before_) - now_(), 0, 3600);
+    return inbox_.take(std::chrono::steady_clock::now() + std::chrono::seconds{wait_s});
 }
 
 void Engine::handle(Item& item) {

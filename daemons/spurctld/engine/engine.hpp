@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,6 +17,7 @@
 
 #include "core/machine/cluster.hpp"
 #include "daemons/common/planning/read_model.hpp"
+#include "daemons/common/work/inbox.hpp"
 #include "daemons/spurctld/engine/command_log.hpp"
 
 namespace spur::ctld {
@@ -162,10 +162,9 @@ private:
     void on_snapshot_wanted() override;
     void on_failed(std::string why) override;
 
-    void push(Item item);
     void hand_over(const std::function<void()>& what);
     void loop(const std::stop_token& stop);
-    std::vector<Item> wait_for_items(const std::stop_token& stop);
+    std::vector<Item> wait_for_items();
     void handle(Item& item);
     void perform(Task& task);
     void enqueue(Command command, Done done);
@@ -195,9 +194,8 @@ private:
     std::function<void(std::string)> fatal_;
     const std::uint64_t origin_;  // marks our own entries among the committed ones
 
+    work::Inbox<Item> inbox_;
     mutable std::mutex mutex_;
-    std::condition_variable_any wake_;
-    std::vector<Item> inbox_;
     Leadership leadership_;
     std::unordered_map<std::uint64_t, std::function<void(Result<void>)>> outcomes_;
     std::atomic<std::uint64_t> next_ticket_{1};

@@ -32,7 +32,7 @@ Scheduler::~Scheduler() { stop(); }
 void Scheduler::stop() {
     if (!thread_.joinable()) return;
     thread_.request_stop();
-    wake_.notify_all();
+    bell_.ring();
     thread_.join();
 }
 
@@ -47,7 +47,7 @@ void Scheduler::wake() {
         dirty_ = true;
         rescored_ = {};
     }
-    wake_.notify_one();
+    bell_.ring();
 }
 
 void Scheduler::reconfigure(SchedulerOptions options) {
@@ -73,7 +73,7 @@ void Scheduler::on_applied(const Cluster&, const Events& events, const planning:
         dirty_ = dirty_ || wanted;
         leads_ = leads;
     }
-    if (wanted && leads) wake_.notify_one();
+    if (wanted && leads) bell_.ring();
 }
 
 void Scheduler::on_leadership(const Cluster&, const Leadership& now) {
@@ -82,7 +82,7 @@ void Scheduler::on_leadership(const Cluster&, const Leadership& now) {
         leads_ = now.is_leader;
         dirty_ = true;
     }
-    wake_.notify_one();
+    bell_.ring();
 }
 
 void Scheduler::loop(const std::stop_token& stop) {
@@ -90,12 +90,20 @@ void Scheduler::loop(const std::stop_token& stop) {
 }
 
 bool Scheduler::wait_for_work(const std::stop_token& stop) {
-    std::unique_lock lock{mutex_};
-    auto longest = std::min(options_.interval, options_.usage_interval);
-    if (alarm_ != 0 && leads_ && !paused_)  // else nobody would answer it
-        longest = std::clamp(std::chrono::seconds{alarm_ - engine_.now()}, std::chrono::seconds{0}, longest);
-    wake_.wait_for(lock, stop, longest, [&] { return dirty_ && leads_ && !paused_; });
+    const auto ready = [&] {
+        const std::lock_guard lock{mutex_};
+        return dirty_ && leads_ && !paused_;
+    };
+    const auto deadline = Clock::now() + longest_pause();
+    while (!stop.stop_requested() && !ready() && Clock::now() < deadline) bell_.wait(deadline);
     return !stop.stop_requested();
+}
+
+std::chrono::seconds Scheduler::longest_pause() const {
+    const std::lock_guard lock{mutex_};
+    const auto longest = std::min(options_.interval, options_.usage_interval);
+    if (alarm_ == 0 || !leads_ || paused_) return longest;  // nobody would answer the alarm
+    return std::clamp(std::chrono::seconds{alarm_ - engine_.now()}, std::chrono::seconds{0}, longest);
 }
 
 void Scheduler::cycle(const std::stop_token& stop) {
@@ -179,9 +187,8 @@ void Scheduler::carry_out(planning::CycleOutcome outcome, const std::stop_token&
     if (starts.empty()) return;
 
     struct Progress {
-        std::mutex mutex;
-        std::condition_variable_any done;
-        std::size_t left;
+        std::atomic<std::size_t> left;
+        work::Doorbell done;
     };
     auto progress = std::make_shared<Progress>();
     progress->left = starts.size();
@@ -194,11 +201,10 @@ void Scheduler::carry_out(planning::CycleOutcome outcome, const std::stop_token&
                 log::debug("a planned start was refused: {}", result.error().text);
             else if (!result)
                 log_(fmt::format("a planned start was refused: {}", result.error().text));
-            const std::lock_guard lock{progress->mutex};
-            if (--progress->left == 0) progress->done.notify_all();
+            if (--progress->left == 0) progress->done.ring();
         });
-    std::unique_lock lock{progress->mutex};
-    progress->done.wait(lock, stop, [&] { return progress->left == 0; });
+    const std::stop_callback on_stop{stop, [&] { progress->done.ring(); }};
+    while (progress->left != 0 && !stop.stop_requested()) progress->done.wait();
 }
 
 }  // namespace spur::ctld

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "daemons/common/planning/cycle.hpp"
+#include "daemons/common/work/inbox.hpp"
 #include "daemons/spurctld/engine/engine.hpp"
 
 namespace spur::ctld {
@@ -47,6 +47,7 @@ public:
 private:
     void loop(const std::stop_token& stop);
     bool wait_for_work(const std::stop_token& stop);
+    std::chrono::seconds longest_pause() const;
     void cycle(const std::stop_token& stop);
     void fade_usage();
     void carry_out(planning::CycleOutcome outcome, const std::stop_token& stop);
@@ -56,7 +57,7 @@ private:
     std::function<void(std::string)> log_;
 
     mutable std::mutex mutex_;
-    std::condition_variable_any wake_;
+    work::Doorbell bell_;
     SchedulerOptions options_;
     planning::Changes changes_;
     std::shared_ptr<const planning::ReadModel> model_;

@@ -112,21 +112,24 @@ void Audit::add(std::string line) {
             return;
         }
         lines_.push_back(std::move(line));
-        if (lines_.size() > 1) return;  // the writer has been woken
+        if (!idle_) return;  // the writer comes by itself
+        idle_ = false;
     }
     wake_.notify_one();
 }
 
 void Audit::loop(const std::stop_token& stop) {
-    std::vector<std::string> lines;
-    for (bool stopping = false; !stopping;) {
+    for (bool stopping = false, first = true; !stopping; first = false) {
+        std::vector<std::string> lines;
         std::size_t left_out = 0;
         {
             std::unique_lock lock{mutex_};
-            // Where much happens lines are gathered for a moment: writing each by itself would cost more than making
+            // Lines are gathered for a moment: waking up for each and writing it by itself would cost more than making
             // it.
-            if (lines.size() > 1) wake_.wait_for(lock, stop, gathering_time, [] { return false; });
+            if (!first) wake_.wait_for(lock, stop, gathering_time, [] { return false; });
+            idle_ = lines_.empty();
             wake_.wait(lock, stop, [this] { return !lines_.empty(); });
+            idle_ = false;
             stopping = stop.stop_requested();
             lines = std::exchange(lines_, {});
             left_out = std::exchange(left_out_, 0);

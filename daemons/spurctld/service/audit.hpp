@@ -53,6 +53,7 @@ private:
     std::condition_variable_any wake_;
     std::vector<std::string> lines_;
     std::size_t left_out_{0};
+    bool idle_{false};  // the thread sleeps until it is woken
     std::jthread thread_;
 };
 

@@ -2,6 +2,7 @@
 //
 // Started by spurd only, in one of two ways: `spurstepd --zygote FD` waits for forks to be asked of it, and
 // `spurstepd --connection FD` is a single step. What follows describes the cgroup plugin; see step_arguments().
+#include <malloc.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -56,7 +57,8 @@ int main(int argc, char** argv) {
         std::fputs("spurstepd is started by spurd and runs one job step; there is nothing to do for it here\n", stderr);
         return 64;
     }
-    close_range(4, ~0U, 0);  // spurd passes descriptor 3; whatever else it was started with is not ours to keep open
+    mallopt(M_ARENA_MAX, 1);  // its few threads allocate little: an arena for each would cost more than they do
+    close_range(4, ~0U, 0);   // spurd passes descriptor 3; whatever else it was started with is not ours to keep open
     const auto cgroup = step::CgroupChoice::make(arguments.cgroup);
     if (!cgroup.problem.empty()) std::fprintf(stderr, "spurstepd: steps are refused: %s\n", cgroup.problem.c_str());
     step::keep_title_space(argc, argv);

@@ -122,13 +122,20 @@ void UserFiles::take_news() {
 Result<void> UserFiles::begin() {
     const auto work = std::make_shared<Opening>();
     std::set<std::string_view> outputs;
+    // The one path that is sure not to hang costs no thread: many a small job has no other.
+    const auto want = [&](const std::string& path, const char* stream, std::optional<std::size_t> in) {
+        if (path != "/dev/null")
+            work->wanted.push_back({path, stream, in, {}});
+        else
+            (in ? inputs_[*in] : outputs_[path]) = Descriptor{::open("/dev/null", O_RDWR | O_CLOEXEC | O_NOCTTY)};
+    };
     const auto want_output = [&](const std::string& path, const char* stream) {
-        if (!path.empty() && outputs.insert(path).second) work->wanted.push_back({path, stream, std::nullopt, {}});
+        if (!path.empty() && outputs.insert(path).second) want(path, stream, std::nullopt);
     };
     for (std::size_t i = 0; i < spec_.tasks.size(); ++i) {
         const auto& task = spec_.tasks[i];
         if (spec_.pty && task.id == 0) continue;
-        if (!task.std_in.empty()) work->wanted.push_back({task.std_in, "stdin", i, {}});
+        if (!task.std_in.empty()) want(task.std_in, "stdin", i);
         want_output(task.std_out, "stdout");
         want_output(task.std_err, "stderr");
     }

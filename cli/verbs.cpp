@@ -1,7 +1,6 @@
 // The table of commands. A new one is a line here and a folder beside this file.
 #include "cli/verbs.hpp"
 
-#include "cli/common/node_text.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/session.hpp"
 #include "cli/plugin/plugin.hpp"
@@ -18,6 +17,7 @@
 #include "cli/submit/sbatch.hpp"
 #include "cli/up/up.hpp"
 #include "cli/why/why.hpp"
+#include "daemons/common/records/node.hpp"
 
 namespace spur::cli {
 namespace {
@@ -37,7 +37,7 @@ int run_nodes(Invocation& self) {
     auto session = Session::open(controller);
     if (!session) return code;
     if (const auto nodes = session->call<v1::ListNodesReply>("ListNodes", v1::ListNodesRequest{}))
-        print_out(unenforced_note(nodes->nodes()));
+        print_out(records::unenforced_note(nodes->nodes()));
     return code;
 }
 

@@ -139,12 +139,8 @@ int show_licenses(Control& control, const std::string& name) {
         control.call<v1::ListLicensesReply>("ListLicenses", v1::ListLicensesRequest{}, "slurm_load_licenses");
     if (!reply) return 1;
     std::string text;
-    for (const auto& license : reply->licenses()) {
-        if (!name.empty() && license.name() != name) continue;
-        text += fmt::format("LicenseName={}{}Total={} Used={} Free={} Reserved={} Remote=no\n", license.name(),
-                            control.style.one_line ? " " : "\n    ", license.total(), license.used(),
-                            license.total() - std::min(license.total(), license.used()), license.reserved());
-    }
+    for (const auto& license : reply->licenses())
+        if (name.empty() || license.name() == name) text += license_text(license, control.style);
     if (text.empty() && name.empty()) text = "No licenses configured in Slurm.\n";
     print_out(text);
     return 0;

@@ -13,6 +13,7 @@ std::string step_text(const v1::Job& job, const v1::Step& step, const Style& sty
 std::string node_text(const v1::Node& node, const Style& style);
 std::string partition_text(const v1::Partition& partition, const Style& style);
 std::string reservation_text(const v1::Reservation& reservation, const Style& style);
+std::string license_text(const v1::License& license, const Style& style);
 std::string config_text(const v1::GetConfigReply& reply, const Style& style);
 
 }  // namespace spur::cli::scontrol

@@ -1,127 +1,134 @@
-// scontrol show node, partition, reservation, config.
+// scontrol show node, partition, reservation, license, config: which fields share a line.
 #include "cli/common/job_text.hpp"
-#include "cli/common/node_text.hpp"
 #include "cli/scontrol/show.hpp"
-#include "core/text/quantity.hpp"
-#include "core/text/timefmt.hpp"
+#include "daemons/common/records/node.hpp"
+#include "daemons/common/records/partition.hpp"
+#include "daemons/common/records/reservation.hpp"
 
 namespace spur::cli::scontrol {
 namespace {
 
-constexpr std::uint32_t infinite = 0xffffffffU;
+using records::NodeFieldId;
+using records::PartitionFieldId;
+using records::ReservationFieldId;
 
-const char* yes_no(bool value) { return value ? "YES" : "NO"; }
-std::string count_or_unlimited(std::uint32_t value) {
-    return value == infinite ? "UNLIMITED" : fmt::format("{}", value);
+namespace of_node {
+using enum NodeFieldId;
+const Line<NodeFieldId> lines[] = {
+    {{name, architecture, cpu_binding, cores}, Only::always, " "},
+    {{alloc_cpus, cpus_effective, cpus, cpu_load}},
+    {{features}},
+    {{active_features}},
+    {{gres}},
+    {{gres_drained}, Only::details},
+    {{gres_used}, Only::details},
+    {{address, hostname, port, version}, Only::always, "", " "},
+    {{operating_system}, Only::always, " "},
+    {{real_memory, alloc_memory, free_memory, sockets, boards}},
+    {{core_spec, cpu_spec_list, memory_spec}, Only::always, "", " "},
+    {{full_state, threads, temporary_disk, weight, owner, mcs_label}},
+    {{partitions}, Only::always, " "},
+    {{boot_time, start_time}},
+    {{last_busy}},
+    {{tres}},
+    {{tres_used}},
+    {{cap_watts}},
+    {{current_watts, average_watts}},
+    {{sensors_joules, sensors_watts, sensors_temperature}},
+    {{reason_shown}},
+    {{comment}},
+    {{clock_skew}},
+    {{extra}},
+};
+}  // namespace of_node
+
+namespace of_partition {
+using enum PartitionFieldId;
+const Line<PartitionFieldId> lines[] = {
+    {{name}},
+    {{allow_groups, allow_accounts, deny_accounts, allow_qos, deny_qos}},
+    {{alloc_nodes, alternate, is_default, qos}},
+    {{default_time, disable_root_jobs, exclusive_user, grace_time, hidden}},
+    {{max_nodes, max_time, min_nodes, lln, max_cpus_per_node}},
+    {{nodes}},
+    {{priority_job_factor, priority_tier, root_only, require_reservation, oversubscribe}},
+    {{over_time_limit, preempt_mode}},
+    {{state, total_cpus, total_nodes, select_type_parameters}},
+    {{job_defaults}},
+    {{default_memory_per_cpu, default_memory_per_node, max_memory_per_cpu, max_memory_per_node}},
+};
+
+// Of two that cannot both be asked for, the second is shown where the first is not there.
+constexpr std::pair<PartitionFieldId, PartitionFieldId> either[] = {
+    {deny_accounts, allow_accounts},
+    {deny_qos, allow_qos},
+    {default_memory_per_cpu, default_memory_per_node},
+    {max_memory_per_cpu, max_memory_per_node},
+};
+std::string text_of(PartitionFieldId id, const records::PartitionView& view) {
+    for (const auto& [first, second] : either)
+        if (id == second && !records::partition_field(first).get(view).is_absent()) return {};
+    return field_text(records::partition_field(id), view);
 }
-std::string limit_or(std::uint32_t minutes, const char* absent) {
-    return minutes == 0 ? absent : print_long_limit(minutes);
-}
+}  // namespace of_partition
+
+namespace of_reservation {
+using enum ReservationFieldId;
+const Line<ReservationFieldId> lines[] = {
+    {{name, start_time, end_time, duration}},
+    {{nodes, node_count, core_count, features, partition, flags}},
+    {{}},  // the cores of each node that is reserved in part
+    {{tres}},
+    {{users, groups, accounts, licenses, state, burst_buffer, watts}},
+    {{max_start_delay}},
+};
+}  // namespace of_reservation
 
 }  // namespace
 
 std::string node_text(const v1::Node& node, const Style& style) {
-    const auto moment = [&](std::int64_t time) { return time_text(time, style.now, "None"); };
+    const records::Context context{.now = style.now, .cluster = {}};
+    const auto text_of = [&](NodeFieldId id) { return field_text(records::node_field(id), {node, context}); };
     Record record;
-    if (node.architecture().empty())
-        record.line("NodeName={} CoresPerSocket={} ", node.name(), node.cores_per_socket());
-    else
-        record.line("NodeName={} Arch={} CoresPerSocket={} ", node.name(), node.architecture(),
-                    node.cores_per_socket());
-    const auto threads = std::max(1U, node.threads_per_core());
-    const auto kept = node.core_spec() * threads;
-    record.line("CPUAlloc={} CPUEfctv={} CPUTot={} CPULoad={}", node.alloc_cpus(),
-                node.cpus() - std::min(node.cpus(), kept), node.cpus(), load_text(node.load()));
-    record.line("AvailableFeatures={}", shown(joined(node.features())));
-    record.line("ActiveFeatures={}", shown(joined(node.active_features())));
-    record.line("Gres={}", shown(gres_text(node)));
-    if (style.details > 0) {
-        record.line("GresDrain=N/A");
-        record.line("GresUsed={}", shown(gres_used_text(node)));
-    }
-    const auto port = node.port() == 0 ? std::string{} : fmt::format(" Port={}", node.port());
-    record.line("NodeAddr={} NodeHostName={}{} Version={}", shown(node.addr()), shown(node.hostname()), port,
-                shown(node.version()));
-    if (!node.os().empty()) record.line("OS={} ", node.os());
-    record.line("RealMemory={} AllocMem={} FreeMem={} Sockets={} Boards={}", node.memory_mib(), node.alloc_memory_mib(),
-                node.free_memory_mib() ? fmt::format("{}", node.free_memory_mib()) : "N/A", node.sockets(),
-                std::max(1U, node.boards()));
-    if (node.core_spec() != 0 || node.mem_spec_mib() != 0)
-        record.line("CoreSpecCount={} CPUSpecList=N/A MemSpecLimit={}", node.core_spec(), node.mem_spec_mib());
-    record.line("State={} ThreadsPerCore={} TmpDisk={} Weight={} Owner={} MCS_label=N/A", node.state(),
-                node.threads_per_core(), node.tmp_mib(), node.weight(), shown(node.owner(), "N/A"));
-    if (!node.partitions().empty()) record.line("Partitions={} ", joined(node.partitions()));
-    record.line("BootTime={} SlurmdStartTime={}", moment(node.boot_time()), moment(node.start_time()));
-    record.line("LastBusyTime={}", time_text(node.last_busy(), style.now, "Unknown"));
-    record.line("CfgTRES={}", node.tres_configured());
-    record.line("AllocTRES={}", node.tres_allocated());
-    record.line("CapWatts=n/a");
-    record.line("CurrentWatts=0 AveWatts=0");
-    record.line("ExtSensorsJoules=n/s ExtSensorsWatts=0 ExtSensorsTemp=n/s");
-    if (!node.reason().empty())
-        record.line("Reason={} [{}@{}]", node.reason(), shown(node.reason_user(), "Unknown"),
-                    time_text(node.reason_time(), style.now, "Unknown"));
-    if (!node.comment().empty()) record.line("Comment={}", node.comment());
-    if (node.clock_skew_s() != 0) record.line("ClockSkew={}s", node.clock_skew_s());
-    if (!node.extra().empty()) record.line("Extra={}", node.extra());
-    if (const auto lacking = unenforced_text(node); !lacking.empty()) record.line("Unenforced={}", lacking);
+    for (const auto& line : of_node::lines)
+        if (line.only != Only::details || style.details > 0) put_line(record, line, text_of);
+    put_rest(record, records::node_fields(), of_node::lines, text_of);
     return record.text(style);
 }
 
 std::string partition_text(const v1::Partition& partition, const Style& style) {
+    const records::Context context{.now = style.now, .cluster = {}};
+    const auto text_of = [&](PartitionFieldId id) { return of_partition::text_of(id, {partition, context}); };
     Record record;
-    const auto memory = [](std::uint64_t per_cpu, std::uint64_t per_node, const char* what) {
-        if (per_cpu != 0) return fmt::format("{}MemPerCPU={}", what, per_cpu);
-        return fmt::format("{}MemPerNode={}", what, per_node ? fmt::format("{}", per_node) : "UNLIMITED");
-    };
-    record.line("PartitionName={}", partition.name());
-    const auto accounts = partition.deny_accounts().empty()
-                              ? "AllowAccounts=" + shown(partition.allow_accounts(), "ALL")
-                              : "DenyAccounts=" + partition.deny_accounts();
-    const auto qos = partition.deny_qos().empty() ? "AllowQos=" + shown(partition.allow_qos(), "ALL")
-                                                  : "DenyQos=" + partition.deny_qos();
-    record.line("AllowGroups={} {} {}", shown(partition.allow_groups(), "ALL"), accounts, qos);
-    const auto alternate = partition.alternate().empty() ? "" : " Alternate=" + partition.alternate();
-    record.line("AllocNodes=ALL{} Default={} QoS={}", alternate, yes_no(partition.is_default()),
-                shown(partition.qos(), "N/A"));
-    record.line("DefaultTime={} DisableRootJobs=NO ExclusiveUser={} GraceTime={} Hidden={}",
-                limit_or(partition.default_time_min(), "NONE"), yes_no(partition.exclusive_user()),
-                partition.grace_time_s(), yes_no(partition.hidden()));
-    const auto cpus = partition.max_cpus_per_node();
-    record.line("MaxNodes={} MaxTime={} MinNodes={} LLN={} MaxCPUsPerNode={}",
-                count_or_unlimited(partition.max_nodes()), limit_or(partition.max_time_min(), "UNLIMITED"),
-                partition.min_nodes(), yes_no(partition.lln()), cpus ? count_or_unlimited(cpus) : "UNLIMITED");
-    record.line("Nodes={}", shown(partition.nodes()));
-    record.line("PriorityJobFactor={} PriorityTier={} RootOnly={} ReqResv={} OverSubscribe={}",
-                partition.priority_job_factor(), partition.priority_tier(), yes_no(partition.root_only()),
-                yes_no(partition.require_reservation()), shown(partition.oversubscribe(), "NO"));
-    record.line("OverTimeLimit=NONE PreemptMode={}", shown(partition.preempt_mode(), "OFF"));
-    record.line("State={} TotalCPUs={} TotalNodes={} SelectTypeParameters=NONE", partition.state(),
-                partition.total_cpus(), partition.total_nodes());
-    record.line("JobDefaults=(null)");
-    record.line("{} {}", memory(partition.default_mem_per_cpu_mib(), partition.default_mem_per_node_mib(), "Def"),
-                memory(partition.max_mem_per_cpu_mib(), partition.max_mem_per_node_mib(), "Max"));
-    if (!partition.tres().empty()) record.line("TRES={}", partition.tres());
-    if (!partition.billing_weights().empty()) record.line("TRESBillingWeights={}", partition.billing_weights());
+    for (const auto& line : of_partition::lines) put_line(record, line, text_of);
+    put_rest(record, records::partition_fields(), of_partition::lines, text_of);
     return record.text(style);
 }
 
 std::string reservation_text(const v1::Reservation& reservation, const Style& style) {
+    const records::Context context{.now = style.now, .cluster = {}};
+    const auto text_of = [&](ReservationFieldId id) {
+        return field_text(records::reservation_field(id), {reservation, context});
+    };
     Record record;
-    record.line("ReservationName={} StartTime={} EndTime={} Duration={}", reservation.name(),
-                time_text(reservation.start_time(), style.now, "Unknown"),
-                time_text(reservation.end_time(), style.now, "Unknown"),
-                print_long_duration(reservation.end_time() - reservation.start_time()));
-    record.line("Nodes={} NodeCnt={} CoreCnt={} Features={} PartitionName={} Flags={}", shown(reservation.nodes()),
-                reservation.node_count(), reservation.core_count(), shown(reservation.features()),
-                shown(reservation.partition()), reservation.flags());
-    for (const auto& cores : reservation.core_ids()) record.line("  {}", cores);
-    record.line("TRES={}", shown(reservation.tres()));
-    record.line("Users={} Groups={} Accounts={} Licenses={} State={} BurstBuffer=(null) Watts=n/a",
-                shown(reservation.users()), shown(reservation.groups()), shown(reservation.accounts()),
-                shown(reservation.licenses()), reservation.state());
-    record.line("MaxStartDelay=(null)");
+    for (const auto& line : of_reservation::lines) {
+        put_line(record, line, text_of);
+        if (line.fields.size() != 0) continue;
+        for (const auto& cores : reservation.core_ids()) record.line("  {}", cores);
+    }
+    put_rest(record, records::reservation_fields(), of_reservation::lines, text_of);
     return record.text(style);
+}
+
+std::string license_text(const v1::License& license, const Style& style) {
+    const records::Context context{.now = style.now, .cluster = {}};
+    std::string text;
+    for (const auto& field : records::license_fields())
+        text += (text.empty()                                                    ? ""
+                 : field.id == records::LicenseFieldId::total && !style.one_line ? "\n    "
+                                                                                 : " ") +
+                field_text(field, {license, context});
+    return text + "\n";
 }
 
 std::string config_text(const v1::GetConfigReply& reply, const Style& style) {

@@ -6,7 +6,6 @@
 #include "daemons/common/records/step.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <map>
 
 namespace spur::cli::scontrol {
@@ -16,34 +15,15 @@ using records::JobFieldId;
 using records::JobView;
 using records::StepFieldId;
 
-// " Name=value" for each of the fields that is there.
-template <class View, class Id, class Target>
-void put_field(std::string& line, const records::Field<View, Id, Target>& field, const View& view) {
-    const auto value = field.get(view);
-    if (value.is_absent() && field.absent.record == records::left_out) return;
-    std::string scratch;
-    const auto text = records::write(value, field.type, records::Look::record, field.absent.record, view.in, scratch);
-    line += fmt::format("{}{}={}", line.empty() ? "" : " ", field.name, text);
-}
-
 // A few have a form of their own in this listing.
 std::string job_field_text(JobFieldId id, const JobView& job) {
-    std::string text;
-    const auto& field = records::job_field(id);
-    switch (id) {
-        case JobFieldId::minimum_memory:
-            put_field(text, field, job);
-            return job.spec().has_mem_per_cpu_mib() ? "MinMemoryCPU" + text.substr(text.find('=')) : text;
-        case JobFieldId::reason:
-            put_field(text, field, job);
-            std::ranges::replace(text, ' ', '_');
-            return text;
-        case JobFieldId::tres_bind:
-            return job.spec().gpu_bind().empty() ? "" : "TresBind=gpu:" + job.spec().gpu_bind();
-        default:
-            put_field(text, field, job);
-            return text;
-    }
+    auto text = field_text(records::job_field(id), job);
+    if (id == JobFieldId::minimum_memory && job.spec().has_mem_per_cpu_mib())
+        return "MinMemoryCPU" + text.substr(text.find('='));
+    if (id == JobFieldId::reason) std::ranges::replace(text, ' ', '_');
+    if (id == JobFieldId::tres_bind)
+        return job.spec().gpu_bind().empty() ? "" : "TresBind=gpu:" + job.spec().gpu_bind();
+    return text;
 }
 
 std::string gres_of(const v1::NodeShare& share) {
@@ -81,15 +61,9 @@ void put_shares(Record& record, const v1::Job& job) {
     }
 }
 
-enum class Only { always, details, batch };
-struct JobLine {
-    std::initializer_list<JobFieldId> fields;  // none: what -d says of the shares
-    Only only = Only::always;
-    const char* tail = "";
-};
-
 using enum JobFieldId;
-const JobLine job_lines[] = {
+// A line without fields: what -d says of the shares.
+const Line<JobFieldId> job_lines[] = {
     {{job_id, array_job_id, array_tasks, array_max_tasks, het_job_id, het_job_offset, name}},
     {{het_job_id_set}},
     {{user, group, mcs_label}},
@@ -141,23 +115,12 @@ const JobLine job_lines[] = {
     {{tasks_per_tres}},
 };
 
-bool has_a_line(JobFieldId id) {
-    return std::ranges::any_of(job_lines,
-                               [&](const JobLine& line) { return std::ranges::count(line.fields, id) != 0; });
-}
-
-void put_line(Record& record, const JobLine& line, const JobView& job) {
-    std::string text;
-    for (const auto id : line.fields)
-        if (const auto one = job_field_text(id, job); !one.empty()) text += (text.empty() ? "" : " ") + one;
-    if (!text.empty()) record.line("{}{}", text, line.tail);
-}
-
 }  // namespace
 
 std::string job_text(const v1::Job& job, const Style& style) {
     const records::Context context{.now = style.now, .cluster = {}, .array_text_limit = array_text_limit()};
     const JobView view{job, context};
+    const auto text_of = [&](JobFieldId id) { return job_field_text(id, view); };
     Record record;
     for (const auto& line : job_lines) {
         if (line.only == Only::details && style.details == 0) continue;
@@ -165,33 +128,30 @@ std::string job_text(const v1::Job& job, const Style& style) {
         if (line.fields.size() == 0)
             put_shares(record, job);
         else
-            put_line(record, line, view);
+            put_line(record, line, text_of);
     }
-    // A field that has no place yet has a line of its own.
-    for (const auto& field : records::job_fields())
-        if (field.name && !has_a_line(field.id)) put_line(record, {{field.id}}, view);
+    put_rest(record, records::job_fields(), job_lines, text_of);
     record.line("");
     return record.text(style);
 }
 
 std::string step_text(const v1::Job& job, const v1::Step& step, const Style& style) {
     using enum StepFieldId;
-    static const std::initializer_list<StepFieldId> lines[] = {
-        {step_id, user_id, StepFieldId::start_time, StepFieldId::time_limit},
-        {state, StepFieldId::partition, StepFieldId::nodes},
-        {StepFieldId::node_count, StepFieldId::cpus, StepFieldId::tasks, StepFieldId::name, StepFieldId::network},
-        {StepFieldId::tres},
-        {reserved_ports},
-        {cpu_frequency_requested, distribution},
-        {srun_host_pid},
+    static const Line<StepFieldId> lines[] = {
+        {{step_id, user_id, StepFieldId::start_time, StepFieldId::time_limit}},
+        {{state, StepFieldId::partition, StepFieldId::nodes}},
+        {{StepFieldId::node_count, StepFieldId::cpus, StepFieldId::tasks, StepFieldId::name, StepFieldId::network}},
+        {{StepFieldId::tres}},
+        {{reserved_ports}},
+        {{cpu_frequency_requested, distribution}},
+        {{srun_host_pid}},
     };
     const records::Context context{.now = style.now, .cluster = {}};
     Record record;
-    for (const auto& line : lines) {
-        std::string text;
-        for (const auto id : line) put_field(text, records::step_field(id), records::StepView{step, job, context});
-        record.line("{}", text);
-    }
+    for (const auto& line : lines)
+        put_line(record, line, [&](StepFieldId id) {
+            return field_text(records::step_field(id), {step, job, context});
+        });
     return record.text(style);
 }
 

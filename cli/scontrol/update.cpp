@@ -8,6 +8,9 @@
 #include "core/text/lexical.hpp"
 #include "core/text/timefmt.hpp"
 #include "daemons/common/records/job.hpp"
+#include "daemons/common/records/node.hpp"
+#include "daemons/common/records/partition.hpp"
+#include "daemons/common/records/reservation.hpp"
 
 #include <optional>
 
@@ -33,75 +36,6 @@ std::optional<Setting> split_setting(std::string_view word) {
     return Setting{std::string(key), std::string(word.substr(equals + 1)), sign};
 }
 
-// One setting: its full name in lower case, which the controller knows, and how short it may be typed.
-struct Key {
-    std::string_view name;
-    std::size_t least;
-    std::string_view meaning = {};  // the name sent, where it differs
-};
-
-constexpr Key node_keys[] = {
-    {"activefeatures", 3}, {"availablefeatures", 3},
-    {"comment", 3},        {"cpubind", 3},
-    {"extra", 3},          {"features", 1},
-    {"gres", 1},           {"nodeaddr", 5},
-    {"nodehostname", 5},   {"reason", 1},
-    {"resumeafter", 3},    {"state", 1},
-    {"weight", 1},
-};
-constexpr Key partition_keys[] = {
-    {"allocnodes", 4},
-    {"allowaccounts", 7},
-    {"allowgroups", 5},
-    {"allowqos", 6},
-    {"alternate", 3},
-    {"default", 7},
-    {"defaulttime", 8},
-    {"defmempercpu", 10},
-    {"defmempernode", 10},
-    {"denyaccounts", 5},
-    {"denyqos", 5},
-    {"disablerootjobs", 3},
-    {"exclusiveuser", 3},
-    {"gracetime", 5},
-    {"hidden", 1},
-    {"lln", 1},
-    {"maxcpuspernode", 4},
-    {"maxmempercpu", 10},
-    {"maxmempernode", 10},
-    {"maxnodes", 4},
-    {"maxtime", 4},
-    {"minnodes", 2},
-    {"nodes", 2},
-    {"oversubscribe", 5},
-    {"overtimelimit", 5},
-    {"preemptmode", 3},
-    {"priority", 3, "prioritytier"},
-    {"priorityjobfactor", 9},
-    {"prioritytier", 9},
-    {"qos", 2},
-    {"reqresv", 3},
-    {"rootonly", 2},
-    {"shared", 2, "oversubscribe"},
-    {"state", 2},
-};
-constexpr Key reservation_keys[] = {
-    {"accounts", 1},      {"burstbuffer", 2}, {"comment", 3}, {"corecnt", 5},       {"duration", 1},
-    {"endtime", 1},       {"features", 2},    {"flags", 2},   {"groups", 2},        {"licenses", 1},
-    {"maxstartdelay", 3}, {"nodecnt", 5},     {"nodes", 5},   {"partitionname", 1}, {"skip", 2},
-    {"starttime", 1},     {"tres", 1},        {"users", 1},   {"watts", 1},
-};
-
-std::optional<std::string> full_key(std::span<const Key> keys, std::string_view typed) {
-    const auto small = lower(typed);
-    for (const auto& key : keys)
-        if (key.name == small) return std::string(key.meaning.empty() ? key.name : key.meaning);
-    for (const auto& key : keys)
-        if (small.size() >= key.least && key.name.starts_with(small))
-            return std::string(key.meaning.empty() ? key.name : key.meaning);
-    return std::nullopt;
-}
-
 // What the controller wants in another form than people type it, or would refuse in other words.
 Result<std::string> job_value(records::JobFieldId id, const std::string& value) {
     if (id == records::JobFieldId::time_limit || id == records::JobFieldId::time_minimum) {
@@ -122,12 +56,13 @@ Error not_supported(const Setting& setting) {
                                             setting.key, setting.sign + setting.value)};
 }
 
-Result<void> take_settings(std::span<const Key> keys, const std::vector<Setting>& settings,
+template <class Row>
+Result<void> take_settings(std::span<const Row> rows, const std::vector<Setting>& settings,
                            google::protobuf::Map<std::string, std::string>& changes) {
     for (const auto& setting : settings) {
-        const auto key = full_key(keys, setting.key);
-        if (!key) return std::unexpected(not_supported(setting));
-        changes[*key] = setting.sign + setting.value;
+        const auto* field = records::find_change(rows, setting.key);
+        if (field == nullptr) return std::unexpected(not_supported(setting));
+        changes[field->change.name] = setting.sign + setting.value;
     }
     return {};
 }
@@ -218,7 +153,7 @@ Result<Update> node_update(const Request& request) {
     v1::UpdateNodesRequest update;
     update.set_names(request.name);
     auto& changes = *update.mutable_changes();
-    SPUR_CHECK(take_settings(node_keys, request.settings, changes));
+    SPUR_CHECK(take_settings(records::node_fields(), request.settings, changes));
     if (changes.empty()) return fail(ErrorCode::invalid, "No changes specified");
     const auto state = changes.find("state");
     if (state != changes.end() && takes_a_node_away(state->second) && !changes.contains("reason"))
@@ -231,24 +166,32 @@ Result<v1::UpdateReservationRequest> reservation_update(const Request& request, 
     v1::UpdateReservationRequest update;
     update.set_name(request.name);
     for (const auto& setting : request.settings) {
-        const auto key = full_key(reservation_keys, setting.key);
-        if (!key)
+        const auto* field = records::find_change(records::reservation_fields(), setting.key);
+        if (field == nullptr)
             return fail(ErrorCode::invalid, "scontrol: error: Unknown parameter {}={}.  No reservation {}.",
                         setting.key, setting.value, verb);
         std::uint32_t purge_s = 0;
-        if (*key == "flags")
+        if (field->id == records::ReservationFieldId::flags)
             if (const auto flags = parse_reservation_flags(setting.value, &purge_s); !flags)
                 return fail(ErrorCode::invalid, "scontrol: error: {}.  No reservation {}.", flags.error().text, verb);
-        (*update.mutable_changes())[*key + setting.sign] = setting.value;
+        (*update.mutable_changes())[field->change.name + setting.sign] = setting.value;
     }
     return update;
 }
 
+Result<Update> partition_update(const Request& request, bool create) {
+    v1::UpdatePartitionRequest update;
+    update.set_name(request.name);
+    update.set_create(create);
+    SPUR_CHECK(take_settings(records::partition_fields(), request.settings, *update.mutable_changes()));
+    return update;
+}
+
 template <class Message>
-Result<Update> named_update(const Request& request, std::span<const Key> keys) {
+Result<Update> removal(const Request& request) {
     Message update;
     update.set_name(request.name);
-    SPUR_CHECK(take_settings(keys, request.settings, *update.mutable_changes()));
+    update.set_remove(true);
     return update;
 }
 
@@ -267,7 +210,7 @@ Result<Update> parse_update(std::span<const std::string> words) {
         case Entity::node:
             return node_update(request);
         case Entity::partition:
-            return named_update<v1::UpdatePartitionRequest>(request, partition_keys);
+            return partition_update(request, false);
         case Entity::reservation: {
             SPUR_TRY(auto update, reservation_update(request, "update"));
             return update;
@@ -280,11 +223,7 @@ Result<Update> parse_update(std::span<const std::string> words) {
 
 Result<Update> parse_create(std::span<const std::string> words) {
     SPUR_TRY(const auto request, read_words(words));
-    if (request.entity == Entity::partition) {
-        SPUR_TRY(auto update, named_update<v1::UpdatePartitionRequest>(request, partition_keys));
-        std::get<v1::UpdatePartitionRequest>(update).set_create(true);
-        return update;
-    }
+    if (request.entity == Entity::partition) return partition_update(request, true);
     if (request.entity == Entity::reservation) {
         SPUR_TRY(auto create, reservation_update(request, "created"));
         create.set_create(true);
@@ -306,18 +245,8 @@ Result<Update> parse_create(std::span<const std::string> words) {
 
 Result<Update> parse_delete(std::span<const std::string> words) {
     SPUR_TRY(const auto request, read_words(words));
-    if (request.entity == Entity::partition) {
-        v1::UpdatePartitionRequest update;
-        update.set_name(request.name);
-        update.set_remove(true);
-        return update;
-    }
-    if (request.entity == Entity::reservation) {
-        v1::UpdateReservationRequest update;
-        update.set_name(request.name);
-        update.set_remove(true);
-        return update;
-    }
+    if (request.entity == Entity::partition) return removal<v1::UpdatePartitionRequest>(request);
+    if (request.entity == Entity::reservation) return removal<v1::UpdateReservationRequest>(request);
     return fail(ErrorCode::invalid, "Invalid deletion entity: {}", words.empty() ? "" : words.front());
 }
 

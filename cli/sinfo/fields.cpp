@@ -1,11 +1,6 @@
-// sinfo's columns: letter, long name, header, what it shows and how it divides nodes into lines.
-#include "cli/common/job_text.hpp"
-#include "cli/common/node_text.hpp"
-#include "cli/common/users.hpp"
+// sinfo's columns: the rows of partitions and nodes, how nodes share a line, and the columns about a line as a whole.
 #include "cli/sinfo/rows.hpp"
 #include "core/text/hostlist.hpp"
-#include "core/text/lexical.hpp"
-#include "core/text/timefmt.hpp"
 
 #include <fmt/format.h>
 
@@ -14,229 +9,164 @@
 namespace spur::cli::sinfo {
 namespace {
 
-std::string number(std::uint64_t value) { return fmt::format("{}", value); }
-constexpr std::uint32_t infinite = 0xffffffffU;
+using records::NodeField;
+using records::NodeFieldId;
+using records::Value;
+
+// ---- one value of several nodes
 
 struct Range {
-    std::uint64_t least = 0, most = 0;
+    Value least, most;        // absent: of no node at all
+    bool is_unknown = false;  // of some node
 };
-template <class Get>
-Range range_of(const Group& group, Get get) {
+Range range_of(const NodeField& field, const Group& group) {
     Range range;
-    bool first = true;
     for (const auto* node : group.nodes) {
-        const std::uint64_t value = get(*node);
-        range.least = first ? value : std::min(range.least, value);
-        range.most = first ? value : std::max(range.most, value);
-        first = false;
+        const auto value = field.get({*node, group.in});
+        if (value.is_absent()) {
+            range.is_unknown = true;
+            continue;
+        }
+        if (range.least.is_absent() || value < range.least) range.least = value;
+        if (value > range.most) range.most = value;
     }
     return range;
 }
 
-// "8", or "8+" where some nodes have more.
-template <class Get>
-std::string least(const Group& group, Get get) {
-    const auto range = range_of(group, get);
-    return number(range.least) + (range.most > range.least ? "+" : "");
+std::string list_of(const NodeField& field, const Group& group) {
+    std::vector<std::string> list;
+    for (const auto* node : group.nodes) list.emplace_back(field.get({*node, group.in}).text());
+    return compress_hosts(list);
 }
-#define LEAST(getter) \
-    [](const Group& group) -> Value { return least(group, [](const v1::Node& node) { return node.getter(); }); }
 
-std::string sockets_cores_threads(const Group& group) {
-    return fmt::format("{}:{}:{}", least(group, [](const v1::Node& node) { return node.sockets(); }),
-                       least(group, [](const v1::Node& node) { return node.cores_per_socket(); }),
-                       least(group, [](const v1::Node& node) { return node.threads_per_core(); }));
+template <class F>
+std::string written(const F& field, const Value& value, const Group& group, bool* is_null) {
+    if (is_null) *is_null = value.is_absent() && field.absent.listing == records::null;
+    if (field.type == records::Type::minutes && value.number() == unlimited) return "infinite";
+    std::string scratch;
+    return std::string(
+        records::write(value, field.type, records::Look::listing, field.absent.listing, group.in, scratch));
 }
+
+std::string node_text(const GroupField& column, const Group& group, bool* is_null) {
+    const auto& field = *column.node;
+    if (field.id == NodeFieldId::name || field.id == NodeFieldId::hostname) return list_of(field, group);
+    if (column.match == Match::alike || column.match == Match::total)
+        return written(field, group.nodes.empty() ? Value{} : field.get({*group.nodes.front(), group.in}), group,
+                       is_null);
+    if (group.nodes.empty()) return written(field, 0, group, is_null);
+    const auto range = range_of(field, group);
+    auto text = written(field, range.least, group, is_null);
+    const auto most = range.is_unknown ? Value{} : range.most;
+    if (most == range.least) return text;
+    return column.match == Match::least ? text + "+" : text + "-" + written(field, most, group, is_null);
+}
+
+// ---- about the line as a whole
 
 struct ByState {
     std::uint64_t allocated = 0, idle = 0, other = 0;
-    std::uint64_t total() const { return allocated + idle + other; }
-    std::string all() const { return fmt::format("{}/{}/{}/{}", allocated, idle, other, total()); }
+    std::string text() const { return fmt::format("{}/{}/{}/{}", allocated, idle, other, allocated + idle + other); }
 };
 ByState nodes_by_state(const Group& group) {
     ByState count;
     for (const auto* node : group.nodes) {
-        const auto bits = node_state(*node);
-        if (bits.is_busy() || (bits.flags & node_flag::completing) != 0)
-            ++count.allocated;
-        else if (bits.is_out())
-            ++count.other;
-        else
-            ++count.idle;
+        const auto bits = records::node_state(*node);
+        const bool allocated = bits.is_busy() || bits.has(node_flag::completing);
+        ++(allocated ? count.allocated : bits.is_out() ? count.other : count.idle);
     }
     return count;
 }
-ByState cpus_by_state(const Group& group) {
+Value cpus_by_state(const Group& group) {
     ByState count;
     for (const auto* node : group.nodes) {
         const auto used = std::min(node->alloc_cpus(), node->cpus());
         count.allocated += used;
-        (node_state(*node).is_out() ? count.other : count.idle) += node->cpus() - used;
+        (records::node_state(*node).is_out() ? count.other : count.idle) += node->cpus() - used;
     }
-    return count;
+    return count.text();
 }
 
-template <class Get>
-Value first_node(const Group& group, Get get, const char* absent = "n/a") {
-    return group.nodes.empty() ? Value{absent} : Value{get(*group.nodes.front())};
+Value sockets_cores_threads(const Group& group) {
+    const auto least = [&](NodeFieldId id) {
+        const auto& field = records::node_field(id);
+        return node_text({field.listing, Match::least, nullptr, &field}, group, nullptr);
+    };
+    return fmt::format("{}:{}:{}", least(NodeFieldId::sockets), least(NodeFieldId::cores), least(NodeFieldId::threads));
 }
 
-std::string names(const Group& group) {
-    std::vector<std::string> list;
-    for (const auto* node : group.nodes) list.push_back(node->name());
-    return compress_hosts(list);
-}
-template <class Get>
-std::string distinct(const Group& group, Get get) {
-    std::vector<std::string> list;
-    for (const auto* node : group.nodes) list.push_back(get(*node));
-    return compress_hosts(list);
-}
-
-std::string load_range(const Group& group) {
-    if (group.nodes.empty()) return "0.00";
-    double low = group.nodes.front()->load(), high = low;
-    for (const auto* node : group.nodes) {
-        low = std::min(low, node->load());
-        high = std::max(high, node->load());
-    }
-    return load_text(low) == load_text(high) ? load_text(low) : load_text(low) + "-" + load_text(high);
-}
-std::string free_memory(const Group& group) {
-    const auto range = range_of(group, [](const v1::Node& node) { return node.free_memory_mib(); });
-    return range.least == range.most ? number(range.least) : fmt::format("{}-{}", range.least, range.most);
-}
-
-std::string availability(const Group& group) {
-    const auto state = lower(group.partition->state());
-    return state == "inactive" ? "inact" : state;
-}
-std::string time_limit(std::uint32_t minutes, const char* absent) {
-    if (minutes == infinite) return "infinite";
-    return minutes == 0 ? absent : print_limit(minutes);
-}
-std::string job_size(const Group& group) {
-    const auto low = std::max(1U, group.partition->min_nodes());
-    const auto high = group.partition->max_nodes();
-    if (high == infinite) return fmt::format("{}-infinite", low);
-    return low == high ? number(low) : fmt::format("{}-{}", low, high);
-}
-std::string partition_name(const Group& group) {
-    return group.partition->name() + (group.partition->is_default() ? "*" : "");
-}
-std::string groups(const Group& group) {
-    return group.partition->allow_groups().empty() ? "all" : group.partition->allow_groups();
-}
-std::string preempt_mode(const Group& group) {
-    return group.partition->preempt_mode().empty() ? "OFF" : group.partition->preempt_mode();
-}
-std::string max_cpus(const Group& group) {
-    const auto most = group.partition->max_cpus_per_node();
-    return most == 0 || most == infinite ? "UNLIMITED" : number(most);
-}
-
-std::string unenforced(const v1::Node& node) {
-    const auto text = unenforced_text(node);
-    return text.empty() ? "none" : text;
-}
-std::string reason(const v1::Node& node) { return node.reason().empty() ? "none" : node.reason(); }
-std::string reason_time(const Group& group) {
-    if (group.nodes.empty() || group.nodes.front()->reason_time() == 0 || group.nodes.front()->reason().empty())
-        return "Unknown";
-    return time_text(group.nodes.front()->reason_time(), group.listing->now, "Unknown");
-}
-std::string reason_user(const v1::Node& node) {
-    return node.reason().empty() || node.reason_user().empty() ? "Unknown" : node.reason_user();
-}
-std::string reason_user_and_uid(const v1::Node& node) {
-    const auto name = reason_user(node);
-    const auto uid = name == "Unknown" ? std::nullopt : find_user(name);
-    return uid ? fmt::format("{}({})", name, *uid) : name;
-}
-
-constexpr auto cut = Cut::always;
-constexpr auto total = Match::total;
-constexpr auto alike = Match::alike;
-constexpr auto exact = Match::alike_if_exact;
-
-#define SHOW(...) []([[maybe_unused]] const Group& group) -> Value { return __VA_ARGS__; }
-#define PARTITION (*group.partition)
-#define EACH(...) first_node(group, [](const v1::Node& node) -> Value { return __VA_ARGS__; })
-#define EACH_OR(absent, ...) \
-    first_node(              \
-        group, [](const v1::Node& node) -> Value { return __VA_ARGS__; }, absent)
-
-constexpr NodeField table[] = {
-    {{'a', "available", "AVAIL", cut, SHOW(availability(group))}, alike},
-    {{'b', "features_act", "ACTIVE_FEATURES", cut, SHOW(EACH(or_null(joined(node.active_features()))))}, alike},
-    {{'c', "cpus", "CPUS", cut, LEAST(cpus)}, exact},
-    {{'d', "disk", "TMP_DISK", cut, LEAST(tmp_mib)}, exact},
-    {{'e', "freemem", "FREE_MEM", cut, SHOW(free_memory(group))}, exact},
-    {{'f', "features", "AVAIL_FEATURES", cut, SHOW(EACH(or_null(joined(node.features()))))}, alike},
-    {{'g', "groups", "GROUPS", cut, SHOW(groups(group))}, alike},
-    {{'h', "oversubscribe", "OVERSUBSCRIBE", cut, SHOW(PARTITION.oversubscribe())}, alike},
-    {{'l', "time", "TIMELIMIT", cut, SHOW(time_limit(PARTITION.max_time_min(), "infinite"))}, alike},
-    {{'m', "memory", "MEMORY", cut, LEAST(memory_mib)}, exact},
-    {{'n', "nodehost", "HOSTNAMES", cut, SHOW(distinct(group, [](const v1::Node& node) { return node.hostname(); }))},
-     alike},
-    {{'o', "nodeaddr", "NODE_ADDR", cut, SHOW(EACH(node.addr()))}, alike},
-    {{'p', "prioritytier", "PRIO_TIER", cut, SHOW(number(PARTITION.priority_tier()))}, alike},
-    {{'r', "root", "ROOT", cut, SHOW(PARTITION.root_only() ? "yes" : "no")}, alike},
-    {{'s', "size", "JOB_SIZE", cut, SHOW(job_size(group))}, alike},
-    {{'t', "statecompact", "STATE", cut, SHOW(EACH(compact_state(node)))}, alike},
-    {{'u', "user", "USER", cut, SHOW(EACH_OR("Unknown", reason_user(node)))}, alike},
-    {{'v', "version", "VERSION", cut, SHOW(EACH(or_null(node.version())))}, alike},
-    {{'w', "weight", "WEIGHT", cut, LEAST(weight)}, exact},
-    {{'z', "socketcorethread", "S:C:T", cut, SHOW(sockets_cores_threads(group))}, exact},
-    {{'A', "nodeai", "NODES(A/I)", cut,
-      SHOW(fmt::format("{}/{}", nodes_by_state(group).allocated, nodes_by_state(group).idle))},
-     total},
-    {{'B', "maxcpuspernode", "MAX_CPUS_PER_NODE", cut, SHOW(max_cpus(group))}, alike},
-    {{'C', "cpusstate", "CPUS(A/I/O/T)", cut, SHOW(cpus_by_state(group).all())}, total},
-    {{'D', "nodes", "NODES", cut, SHOW(number(group.nodes.size()))}, total},
-    {{'E', "reason", "REASON", cut, SHOW(EACH_OR("none", reason(node)))}, alike},
-    {{'F', "nodeaiot", "NODES(A/I/O/T)", cut, SHOW(nodes_by_state(group).all())}, total},
-    {{'G', "gres", "GRES", cut, SHOW(EACH_OR("(null)", or_null(gres_text(node))))}, alike},
-    {{'H', "timestamp", "TIMESTAMP", cut, SHOW(reason_time(group))}, alike},
-    {{'I', "priorityjobfactor", "PRIO_JOB_FACTOR", cut, SHOW(number(PARTITION.priority_job_factor()))}, alike},
-    {{'L', "defaulttime", "DEFAULTTIME", cut, SHOW(time_limit(PARTITION.default_time_min(), "n/a"))}, alike},
-    {{'M', "preemptmode", "PREEMPT_MODE", cut, SHOW(preempt_mode(group))}, alike},
-    {{'N', "nodelist", "NODELIST", cut, SHOW(names(group))}, total},
-    {{'O', "cpusload", "CPU_LOAD", cut, SHOW(load_range(group))}, exact},
-    {{'P', "partition", "PARTITION", Cut::keep_star, SHOW(partition_name(group))}, alike},
-    {{'R', "partitionname", "PARTITION", cut, SHOW(PARTITION.name())}, alike},
-    {{'S', "allocnodes", "ALLOCNODES", cut, SHOW("all")}, alike},
-    {{'T', "statelong", "STATE", cut, SHOW(EACH(long_state(node)))}, alike},
-    {{'U', "userlong", "USER", cut, SHOW(EACH_OR("Unknown", reason_user_and_uid(node)))}, alike},
-    {{'V', "cluster", "CLUSTER", cut, SHOW("N/A")}, total},
-    {{'X', "sockets", "SOCKETS", cut, LEAST(sockets)}, exact},
-    {{'Y', "cores", "CORES", cut, LEAST(cores_per_socket)}, exact},
-    {{'Z', "threads", "THREADS", cut, LEAST(threads_per_core)}, exact},
-    {{0, "allocmem", "ALLOCMEM", cut, SHOW(EACH_OR("0", number(node.alloc_memory_mib())))}, alike},
-    {{0, "comment", "COMMENT", cut, SHOW(EACH_OR("(null)", or_null(node.comment())))}, alike},
-    {{0, "extra", "EXTRA", cut, SHOW(EACH_OR("(null)", or_null(node.extra())))}, alike},
-    {{0, "unenforced", "UNENFORCED", cut, SHOW(EACH_OR("none", unenforced(node)))}, alike},
-    {{0, "gresused", "GRES_USED", cut, SHOW(EACH_OR("(null)", or_null(gres_used_text(node))))}, alike},
-    {{0, "port", "PORT", cut, SHOW(EACH_OR("0", number(node.port())))}, alike},
-    {{0, "priority", "PRIO_TIER", cut, SHOW(number(PARTITION.priority_tier()))}, alike},
-    {{0, "statecomplete", "STATECOMPLETE", cut, SHOW(EACH(full_state(node)))}, alike},
+constexpr GroupField own_fields[] = {
+    {.listing = {'z', "socketcorethread", "S:C:T"}, .match = Match::least, .own = sockets_cores_threads},
+    {.listing = {'A', "nodeai", "NODES(A/I)"},
+     .match = Match::total,
+     .own = [](const Group& group) -> Value {
+         const auto count = nodes_by_state(group);
+         return fmt::format("{}/{}", count.allocated, count.idle);
+     }},
+    {.listing = {'C', "cpusstate", "CPUS(A/I/O/T)"}, .match = Match::total, .own = cpus_by_state},
+    {.listing = {'D', "nodes", "NODES"},
+     .match = Match::total,
+     .own = [](const Group& group) -> Value { return group.nodes.size(); }},
+    {.listing = {'F', "nodeaiot", "NODES(A/I/O/T)"},
+     .match = Match::total,
+     .own = [](const Group& group) -> Value { return nodes_by_state(group).text(); }},
 };
 
-#undef LEAST
-#undef SHOW
-#undef PARTITION
-#undef EACH
-#undef EACH_OR
+Match match_of(NodeFieldId id) {
+    switch (id) {
+        case NodeFieldId::name:
+        case NodeFieldId::cluster:
+            return Match::total;
+        case NodeFieldId::cores:
+        case NodeFieldId::cpus:
+        case NodeFieldId::real_memory:
+        case NodeFieldId::sockets:
+        case NodeFieldId::temporary_disk:
+        case NodeFieldId::threads:
+        case NodeFieldId::weight:
+            return Match::least;
+        case NodeFieldId::cpu_load:
+        case NodeFieldId::free_memory:
+            return Match::range;
+        default:
+            return Match::alike;
+    }
+}
+
+std::vector<GroupField> make_fields() {
+    std::vector<GroupField> fields(std::begin(own_fields), std::end(own_fields));
+    for (const auto& field : records::partition_fields())
+        if (field.listing.name) fields.push_back({field.listing, Match::alike, &field});
+    for (const auto& field : records::node_fields())
+        if (field.listing.name) fields.push_back({field.listing, match_of(field.id), nullptr, &field});
+    return fields;
+}
 
 }  // namespace
 
-std::span<const NodeField> node_fields() { return table; }
-
-std::vector<Field<Group>> plain_fields() {
-    std::vector<Field<Group>> fields;
-    fields.reserve(std::size(table));
-    for (const auto& entry : table) fields.push_back(entry.field);
+std::span<const GroupField> group_fields() {
+    static const auto fields = make_fields();
     return fields;
+}
+
+std::string group_text(const GroupField& field, const Group& group, bool* is_null) {
+    if (field.partition)
+        return written(*field.partition, field.partition->get({group.partition, group.in}), group, is_null);
+    if (field.node) return node_text(field, group, is_null);
+    const auto value = field.own(group);
+    return value.is_number() ? fmt::format("{}", value.number()) : std::string(value.text());
+}
+
+// States by their numbers, limits by how long they are; of nodes that differ, by the least.
+Value GroupField::sort_key(const Group& group) const {
+    const auto key_of = [](const auto& field, const auto& view) {
+        return field.sort ? field.sort(view) : field.get(view);
+    };
+    if (partition) return key_of(*partition, records::PartitionView{group.partition, group.in});
+    if (own) return own(group);
+    if (group.nodes.empty()) return {};
+    if (match == Match::least || match == Match::range) return range_of(*node, group).least;
+    return key_of(*node, records::NodeView{*group.nodes.front(), group.in});
 }
 
 }  // namespace spur::cli::sinfo

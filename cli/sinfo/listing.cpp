@@ -1,17 +1,14 @@
 // sinfo's output as text.
 #include "cli/sinfo/listing.hpp"
 
-#include "cli/common/job_text.hpp"
-#include "cli/common/node_text.hpp"
 #include "cli/common/output.hpp"
 #include "cli/sinfo/rows.hpp"
 #include "core/text/lexical.hpp"
-#include "core/text/timefmt.hpp"
+#include "daemons/common/records/reservation.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 
 namespace spur::cli::sinfo {
@@ -30,8 +27,10 @@ std::string default_format(const Options& options, std::size_t partition_width, 
                                 : fmt::format("%{}P %.5a %.10l %.6D %.6t %N", partition_width);
 }
 
-Format<Group> chosen_format(const Options& options, std::span<const Field<Group>> fields, const Snapshot& snapshot,
-                            std::vector<std::string>& complaints) {
+using Format = FormatOf<GroupField>;
+
+Format chosen_format(const Options& options, const Snapshot& snapshot, std::vector<std::string>& complaints) {
+    const auto fields = group_fields();
     Complaints unknown;
     if (options.long_format && !equal_nocase(*options.long_format, "all")) {
         auto format = names_format(fields, *options.long_format, unknown);
@@ -59,8 +58,8 @@ bool wants(const Options& options, const v1::Partition& partition) {
 }
 
 bool wants(const Options& options, const v1::Node& node) {
-    const auto bits = node_state(node);
-    const bool silent = (bits.flags & node_flag::no_respond) != 0;
+    const auto bits = records::node_state(node);
+    const bool silent = bits.has(node_flag::no_respond);
     if (options.nodes && !options.nodes->contains(node.name()) && !options.nodes->contains(node.hostname()))
         return false;
     if ((options.dead && !silent) || (options.responding && silent)) return false;
@@ -69,27 +68,24 @@ bool wants(const Options& options, const v1::Node& node) {
 }
 
 // Which columns keep nodes apart, as the whole format asks for.
-std::vector<const Field<Group>*> dividing_columns(const Options& options, const Format<Group>& format,
-                                                  std::span<const Field<Group>> fields) {
-    std::vector<const Field<Group>*> columns;
-    for (const auto& column : format.columns) {
-        if (column.field == nullptr) continue;
-        const auto match = node_fields()[static_cast<std::size_t>(column.field - fields.data())].match;
-        if (match == Match::alike || (match == Match::alike_if_exact && options.exact)) columns.push_back(column.field);
-    }
+std::vector<const GroupField*> dividing_columns(const Options& options, const Format& format) {
+    std::vector<const GroupField*> columns;
+    for (const auto& [field, layout] : format.columns)
+        if (field && (field->match == Match::alike || (field->match != Match::total && options.exact)))
+            columns.push_back(field);
     return columns;
 }
 
 class Grouping {
 public:
-    Grouping(const Options& options, std::vector<const Field<Group>*> dividing, const Listing& listing)
-        : options_(options), dividing_(std::move(dividing)), listing_(listing) {}
+    Grouping(const Options& options, const Format& format, const records::Context& in)
+        : options_(options), dividing_(dividing_columns(options, format)), in_(in) {}
 
     void add(const v1::Partition& partition, std::size_t index, const v1::Node* node) {
-        Group alone{&partition, index, {}, &listing_};
+        Group alone{partition, index, {}, in_};
         if (node) alone.nodes.push_back(node);
         std::string key = node ? "" : "\x01";
-        for (const auto* field : dividing_) key += field->get(alone).text + '\x1f';
+        for (const auto* field : dividing_) key += group_text(*field, alone) + '\x1f';
         if (options_.by_node && node) key += partition.name() + '\x1f' + node->name();
         const auto [at, is_new] = by_key_.emplace(std::move(key), groups_.size());
         if (is_new) {
@@ -103,19 +99,17 @@ public:
 
 private:
     const Options& options_;
-    std::vector<const Field<Group>*> dividing_;
-    const Listing& listing_;
+    std::vector<const GroupField*> dividing_;
+    const records::Context& in_;
     std::vector<Group> groups_;
     std::unordered_map<std::string, std::size_t> by_key_;
 };
 
-std::vector<Group> group_nodes(const Options& options, const Snapshot& snapshot, const Listing& listing,
-                               std::vector<const Field<Group>*> dividing) {
+std::vector<Group> group_nodes(const Options& options, const Snapshot& snapshot, Grouping grouping) {
     std::unordered_map<std::string, std::vector<const v1::Node*>> members;
     for (const auto& node : snapshot.nodes.nodes())
         if (wants(options, node))
             for (const auto& partition : node.partitions()) members[partition].push_back(&node);
-    Grouping grouping(options, std::move(dividing), listing);
     for (int i = 0; i < snapshot.partitions.partitions_size(); ++i) {
         const auto& partition = snapshot.partitions.partitions(i);
         if (!wants(options, partition)) continue;
@@ -159,32 +153,21 @@ std::weak_ordering compare_names(const std::string& a, const std::string& b) {
     return a.compare(b) <=> 0;
 }
 
-std::weak_ordering compare(const SortKey& key, const Group& a, const Group& b, std::span<const Field<Group>> fields) {
+std::weak_ordering compare(const SortKey& key, const Group& a, const Group& b) {
     if (key.letter == 'P' && key.as_configured) return a.partition_index <=> b.partition_index;
-    if (key.letter == 't' || key.letter == 'T') {
-        const auto number = [](const Group& group) {
-            return group.nodes.empty() ? 0U : node_state(*group.nodes.front()).number();
-        };
-        return number(a) <=> number(b);
-    }
-    if (key.letter == 'l') return a.partition->max_time_min() <=> b.partition->max_time_min();
     if (key.letter == 'N') {
         const auto first = [](const Group& group) { return group.nodes.empty() ? "" : group.nodes.front()->name(); };
         return compare_names(first(a), first(b));
     }
-    const auto* field = find_letter(fields, key.letter);
-    if (field == nullptr) return std::weak_ordering::equivalent;
-    const auto text_a = field->get(a).text, text_b = field->get(b).text;
-    const auto number_a = find_unsigned(text_a), number_b = find_unsigned(text_b);
-    if (number_a && number_b) return *number_a <=> *number_b;
-    return text_a.compare(text_b) <=> 0;
+    const auto* field = find_letter(group_fields(), key.letter);
+    return field ? field->sort_key(a) <=> field->sort_key(b) : std::weak_ordering::equivalent;
 }
 
-void sort_groups(const Options& options, std::vector<Group>& groups, std::span<const Field<Group>> fields) {
+void sort_groups(const Options& options, std::vector<const Group*>& groups) {
     const auto keys = parse_sort(options.sort ? *options.sort : options.by_node ? "N" : "#P,-t");
-    std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
+    std::stable_sort(groups.begin(), groups.end(), [&](const Group* a, const Group* b) {
         for (const auto& key : keys) {
-            const auto order = compare(key, a, b, fields);
+            const auto order = compare(key, *a, *b);
             if (order != 0) return key.descending ? order > 0 : order < 0;
         }
         return false;
@@ -195,31 +178,37 @@ void sort_groups(const Options& options, std::vector<Group>& groups, std::span<c
 
 Printed print_listing(const Options& options, const Snapshot& snapshot) {
     Printed printed;
-    const Listing listing{snapshot.now, options.convert_units};
-    const auto fields = plain_fields();
-    auto format = chosen_format(options, fields, snapshot, printed.complaints);
-    auto groups = group_nodes(options, snapshot, listing, dividing_columns(options, format, fields));
-    sort_groups(options, groups, fields);
+    const records::Context context{.now = snapshot.now, .cluster = {}, .convert_units = options.convert_units};
+    const auto format = chosen_format(options, snapshot, printed.complaints);
+    const auto groups = group_nodes(options, snapshot, Grouping{options, format, context});
+    std::vector<const Group*> lines;
+    for (const auto& group : groups) lines.push_back(&group);
+    sort_groups(options, lines);
     if (options.header && (options.long_listing || options.iterate_s != 0)) printed.text += date_line(snapshot.now);
     if (options.header && options.clusters) printed.text += fmt::format("CLUSTER: {}\n", *options.clusters);
     if (options.header) format.header(printed.text);
-    for (const auto& group : groups) format.row(printed.text, group);
+    for (const auto* group : lines) format.row(printed.text, *group);
     return printed;
 }
 
 std::string print_reservations(const Options& options, const v1::ListReservationsReply& reply, std::int64_t now) {
     if (reply.reservations().empty()) return "No reservations in the system\n";
-    constexpr auto line = "{:<{}}  {:>8}  {:>19}  {:>19}  {:>11}  {}\n";
+    using enum records::ReservationFieldId;
+    const records::Context context{.now = now, .cluster = {}};
     std::size_t width = least_name_width;
     for (const auto& reservation : reply.reservations()) width = std::max(width, reservation.name().size());
+    const auto field = [](records::ReservationFieldId id) { return &records::reservation_field(id); };
+    const FormatOf<records::ReservationField> format{"",
+                                                     {{field(name), {width, false, "  "}},
+                                                      {field(state), {8, true, "  "}},
+                                                      {field(start_time), {19, true, "  "}},
+                                                      {field(end_time), {19, true, "  "}},
+                                                      {field(duration), {11, true, "  "}},
+                                                      {field(nodes), {}}}};
     std::string text;
-    if (options.header)
-        text += fmt::format(line, "RESV_NAME", width, "STATE", "START_TIME", "END_TIME", "DURATION", "NODELIST");
+    if (options.header) format.header(text);
     for (const auto& reservation : reply.reservations())
-        text += fmt::format(
-            line, reservation.name(), width, reservation.state(), time_text(reservation.start_time(), now, "Unknown"),
-            time_text(reservation.end_time(), now, "Unknown"),
-            print_long_duration(reservation.end_time() - reservation.start_time()), reservation.nodes());
+        format.row(text, records::ReservationView{reservation, context});
     return text;
 }
 

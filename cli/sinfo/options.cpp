@@ -1,8 +1,8 @@
 // sinfo's options.
 #include "cli/sinfo/options.hpp"
 
-#include "cli/common/node_text.hpp"
 #include "core/text/lexical.hpp"
+#include "daemons/common/records/node.hpp"
 
 #include <algorithm>
 
@@ -16,62 +16,63 @@ struct StateWord {
     std::string_view word;
     bool (*holds)(const NodeStateBits&);
 };
-#define FLAG(bit) [](const NodeStateBits& node) { return (node.flags & node_flag::bit) != 0; }
-#define STATE(name) [](const NodeStateBits& node) { return node.state == NodeState::name; }
-bool is_allocated(const NodeStateBits& node) { return node.is_busy(); }
-bool is_drained(const NodeStateBits& node) { return (node.flags & node_flag::drain) != 0 && !node.is_busy(); }
-bool is_draining(const NodeStateBits& node) { return (node.flags & node_flag::drain) != 0 && node.is_busy(); }
-bool is_failing(const NodeStateBits& node) { return (node.flags & node_flag::fail) != 0 && node.is_busy(); }
-bool is_rebooting(const NodeStateBits& node) {
-    return (node.flags & (node_flag::reboot_requested | node_flag::reboot_issued)) != 0;
+template <std::uint32_t flags>
+bool flag(const NodeStateBits& node) {
+    return node.has(flags);
 }
+template <NodeState state>
+bool is(const NodeStateBits& node) {
+    return node.state == state;
+}
+bool is_allocated(const NodeStateBits& node) { return node.is_busy(); }
+bool is_drained(const NodeStateBits& node) { return node.has(node_flag::drain) && !node.is_busy(); }
+bool is_draining(const NodeStateBits& node) { return node.has(node_flag::drain) && node.is_busy(); }
+bool is_failing(const NodeStateBits& node) { return node.has(node_flag::fail) && node.is_busy(); }
 bool never(const NodeStateBits&) { return false; }
 
 constexpr StateWord words[] = {
     {"alloc", is_allocated},
     {"allocated", is_allocated},
-    {"cloud", FLAG(cloud)},
-    {"comp", FLAG(completing)},
-    {"completing", FLAG(completing)},
-    {"down", STATE(down)},
-    {"drain", FLAG(drain)},
+    {"cloud", flag<node_flag::cloud>},
+    {"comp", flag<node_flag::completing>},
+    {"completing", flag<node_flag::completing>},
+    {"down", is<NodeState::down>},
+    {"drain", flag<node_flag::drain>},
     {"drained", is_drained},
     {"draining", is_draining},
     {"drng", is_draining},
-    {"error", STATE(error)},
-    {"fail", FLAG(fail)},
+    {"error", is<NodeState::error>},
+    {"fail", flag<node_flag::fail>},
     {"failing", is_failing},
     {"failg", is_failing},
-    {"future", STATE(future)},
-    {"futr", STATE(future)},
-    {"idle", STATE(idle)},
-    {"inval", FLAG(invalid_reg)},
-    {"maint", FLAG(maint)},
-    {"mix", STATE(mixed)},
-    {"mixed", STATE(mixed)},
-    {"no_respond", FLAG(no_respond)},
+    {"future", is<NodeState::future>},
+    {"futr", is<NodeState::future>},
+    {"idle", is<NodeState::idle>},
+    {"inval", flag<node_flag::invalid_reg>},
+    {"maint", flag<node_flag::maint>},
+    {"mix", is<NodeState::mixed>},
+    {"mixed", is<NodeState::mixed>},
+    {"no_respond", flag<node_flag::no_respond>},
     {"npc", never},
     {"perfctrs", never},
-    {"planned", FLAG(planned)},
-    {"plnd", FLAG(planned)},
-    {"pow_dn", FLAG(powering_down)},
-    {"pow_up", FLAG(powering_up)},
-    {"power_down", FLAG(power_down)},
-    {"power_up", FLAG(power_up)},
-    {"powered_down", FLAG(powered_down)},
-    {"powering_down", FLAG(powering_down)},
-    {"powering_up", FLAG(powering_up)},
-    {"boot", is_rebooting},
-    {"reboot", is_rebooting},
-    {"reboot_issued", FLAG(reboot_issued)},
-    {"reboot_requested", FLAG(reboot_requested)},
-    {"resv", FLAG(reserved)},
-    {"reserved", FLAG(reserved)},
-    {"unk", STATE(unknown)},
-    {"unknown", STATE(unknown)},
+    {"planned", flag<node_flag::planned>},
+    {"plnd", flag<node_flag::planned>},
+    {"pow_dn", flag<node_flag::powering_down>},
+    {"pow_up", flag<node_flag::powering_up>},
+    {"power_down", flag<node_flag::power_down>},
+    {"power_up", flag<node_flag::power_up>},
+    {"powered_down", flag<node_flag::powered_down>},
+    {"powering_down", flag<node_flag::powering_down>},
+    {"powering_up", flag<node_flag::powering_up>},
+    {"boot", flag<node_flag::reboot_requested | node_flag::reboot_issued>},
+    {"reboot", flag<node_flag::reboot_requested | node_flag::reboot_issued>},
+    {"reboot_issued", flag<node_flag::reboot_issued>},
+    {"reboot_requested", flag<node_flag::reboot_requested>},
+    {"resv", flag<node_flag::reserved>},
+    {"reserved", flag<node_flag::reserved>},
+    {"unk", is<NodeState::unknown>},
+    {"unknown", is<NodeState::unknown>},
 };
-#undef FLAG
-#undef STATE
 
 const StateWord* find_word(std::string_view text) {
     const auto* found = std::find_if(std::begin(words), std::end(words),
@@ -175,7 +176,7 @@ Result<StateFilter> StateFilter::parse(std::string_view text) {
 }
 
 bool StateFilter::accepts(const v1::Node& node) const {
-    const auto bits = node_state(node);
+    const auto bits = records::node_state(node);
     return std::any_of(alternatives_.begin(), alternatives_.end(), [&](const auto& all) {
         return std::all_of(all.begin(), all.end(), [&](const auto& word) { return find_word(word)->holds(bits); });
     });

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "cli/common/format.hpp"
-#include "spur/v1/cluster.pb.h"
+#include "daemons/common/records/node.hpp"
+#include "daemons/common/records/partition.hpp"
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,29 +12,38 @@
 
 namespace spur::cli::sinfo {
 
-struct Listing {
-    std::int64_t now = 0;
-    bool convert_units = true;
-};
-
 struct Group {
-    const v1::Partition* partition = nullptr;
-    std::size_t partition_index = 0;     // as configured
+    const v1::Partition& partition;
+    std::size_t partition_index;         // as configured
     std::vector<const v1::Node*> nodes;  // empty: a partition none of whose nodes is asked for
-    const Listing* listing = nullptr;
+    const records::Context& in;
 };
 
-// How a column divides nodes into lines. `total`: not at all, the line shows a sum or a list. `alike`: nodes with
-// different values are on different lines. `alike_if_exact`: only with --exact, else the line shows the least, with a
-// plus sign if there is more.
-enum class Match { total, alike, alike_if_exact };
+// What a column shows of several nodes. `total`: one value for all of them, however they are. `alike`: nodes with
+// different values are on different lines. The other two are so with --exact only, else the line shows the least, with
+// a plus sign if there is more, or the least and the most.
+enum class Match { total, alike, least, range };
 
-struct NodeField {
-    Field<Group> field;
+// A field of the line's partition, of its nodes, or one of the line as a whole.
+struct GroupField {
+    using ViewType = Group;
+    records::Listing listing;
     Match match;
+    const records::PartitionField* partition = nullptr;
+    const records::NodeField* node = nullptr;
+    records::Value (*own)(const Group& group) = nullptr;
+
+    records::Value sort_key(const Group& group) const;
 };
-std::span<const NodeField> node_fields();
-std::vector<Field<Group>> plain_fields();  // the same without their matches, in the same order
+std::span<const GroupField> group_fields();
+std::string group_text(const GroupField& field, const Group& group, bool* is_null = nullptr);
+
+inline const records::Listing& listing_of(const GroupField& field) { return field.listing; }
+inline void put_field(std::string& line, const GroupField& field, const Group& group, const Layout& layout) {
+    bool is_null = false;
+    const auto text = group_text(field, group, &is_null);
+    put_cell(line, text, is_null, layout, field.listing.cut);
+}
 
 // The letters of "%all", in Slurm's order.
 inline constexpr std::string_view all_letters = "abcdefghlmnoprstuvwzABCDEFGHILMNOPRSTUVXYZ";

@@ -2,10 +2,10 @@
 #include "cli/up/up.hpp"
 
 #include "cli/common/cluster.hpp"
-#include "cli/common/node_text.hpp"
 #include "cli/common/session.hpp"
 #include "cli/up/local_cluster.hpp"
 #include "core/text/lexical.hpp"
+#include "daemons/common/records/node.hpp"
 
 #include <getopt.h>
 #include <signal.h>
@@ -232,7 +232,7 @@ void tell_unenforced() {
     auto session = Session::open();
     if (!session) return;
     const auto nodes = session->call<v1::ListNodesReply>("ListNodes", v1::ListNodesRequest{});
-    if (nodes) std::fputs(unenforced_note(nodes->nodes()).c_str(), stdout);
+    if (nodes) std::fputs(records::unenforced_note(nodes->nodes()).c_str(), stdout);
 }
 
 // As one word of a shell command.

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "core/text/lexical.hpp"
+
 namespace spur {
 
 namespace {
@@ -137,6 +139,16 @@ std::string display_full_state(NodeState state, std::uint32_t flags) {
     for (const auto& [flag, name] : full_names)
         if (flags & flag) text.append("+").append(name);
     return text;
+}
+
+NodeStateBits parse_full_state(std::string_view text) {
+    NodeStateBits bits;
+    const auto words = split(text, '+');
+    for (std::uint8_t i = 0; i <= static_cast<std::uint8_t>(NodeState::future); ++i)
+        if (to_string(static_cast<NodeState>(i)) == words.front()) bits.state = static_cast<NodeState>(i);
+    for (const auto& [flag, name] : full_names)
+        if (std::ranges::find(words, name) != words.end()) bits.flags |= flag;
+    return bits;
 }
 
 Bitset Node::usable_cores() const {

@@ -54,7 +54,21 @@ std::string_view to_string(NodeState state);  // "IDLE"
 // What sinfo %T and %t print ("DRAINING", "idle*") and what scontrol show node prints ("IDLE+DRAIN", "DOWN*").
 std::string display_state(NodeState state, std::uint32_t flags);          // upper case, as libslurm gives it
 std::string display_compact_state(NodeState state, std::uint32_t flags);  // "IDLE*" -> "IDLE*", "ALLOCATED" -> "ALLOC"
-std::string display_full_state(NodeState state, std::uint32_t flags);     // "MIXED+DRAIN*"
+std::string display_full_state(NodeState state, std::uint32_t flags);     // "MIXED+DRAIN"
+
+struct NodeStateBits {
+    NodeState state{NodeState::unknown};
+    std::uint32_t flags{};
+
+    std::uint32_t number() const { return static_cast<std::uint32_t>(state) | flags; }
+    bool has(std::uint32_t flag) const { return (flags & flag) != 0; }
+    bool is_busy() const { return state == NodeState::allocated || state == NodeState::mixed; }
+    bool is_out() const {
+        return state == NodeState::down || state == NodeState::unknown || state == NodeState::future ||
+               has(node_flag::drain | node_flag::fail | node_flag::invalid_reg);
+    }
+};
+NodeStateBits parse_full_state(std::string_view text);  // what display_full_state() wrote
 
 // A node as configured: one entry stands for all its names.
 struct NodeConfig {

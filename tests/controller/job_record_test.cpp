@@ -6,7 +6,6 @@
 #include <set>
 
 #include "daemons/common/records/job.hpp"
-#include "daemons/common/records/step.hpp"
 #include "daemons/spurctld/service/convert.hpp"
 #include "daemons/spurctld/service/updates.hpp"
 #include "tests/support/cluster_builder.hpp"
@@ -143,45 +142,6 @@ TEST_F(JobRecord, EveryChangeThatTheLogKnowsCanBeTyped) {
 #define SPUR_TYPED(number, member, ...) \
     EXPECT_EQ(seen.member.has_value(), std::string_view(#member) != "exclusive") << #member;
     SPUR_JOB_CHANGES(SPUR_TYPED, SPUR_TYPED)  // OverSubscribe=EXCLUSIVE was never a word of scontrol's
-}
-
-TEST(JobRecordNames, AWordOfAnUpdateNamesOneFieldHoweverShortItMayBe) {
-    const auto fields = records::job_fields();
-    for (const auto& field : fields)
-        for (const auto& [word, least] : {std::pair{field.change.name, field.change.least},
-                                          std::pair{field.change.other, field.change.other_least}})
-            for (std::string_view typed = word ? word : ""; typed.size() >= std::max<std::size_t>(least, 1);
-                 typed.remove_suffix(1)) {
-                const auto* found = records::find_change(fields, typed);
-                ASSERT_NE(found, nullptr) << typed;
-                EXPECT_EQ(found->id, field.id) << typed;
-            }
-    EXPECT_EQ(records::find_change(fields, "TIMELIMIT")->id, records::JobFieldId::time_limit);
-    EXPECT_EQ(records::find_change(fields, "nonsense"), nullptr);
-    EXPECT_EQ(records::find_change(fields, ""), nullptr);
-}
-
-// A name that two rows have would make one of them unreachable.
-template <class Rows>
-void expect_unique_names(Rows rows) {
-    std::set<std::string> letters, names, json, members, shown;
-    const auto add = [](std::set<std::string>& set, const char* name) {
-        const bool is_new = name == nullptr || set.insert(name).second;
-        EXPECT_TRUE(is_new) << name;
-    };
-    for (const auto& field : rows) {
-        const char letter[] = {field.listing.letter, 0};
-        add(letters, field.listing.letter ? letter : nullptr);
-        add(names, field.listing.name);
-        add(names, field.listing.older);
-        add(json, field.json);
-        add(members, field.member);
-        add(shown, field.name);
-    }
-}
-TEST(JobRecordNames, NoTwoFieldsShareAName) {
-    expect_unique_names(records::job_fields());
-    expect_unique_names(records::step_fields());
 }
 
 TEST_F(JobRecord, APartitionNamedAllIsAName) {

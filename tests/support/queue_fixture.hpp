@@ -81,6 +81,7 @@ inline v1::Partition partition(const std::string& name, std::uint32_t max_time_m
     partition.set_priority_tier(1);
     partition.set_priority_job_factor(1);
     partition.set_oversubscribe("NO");
+    partition.set_preempt_mode("OFF");
     return partition;
 }
 

@@ -1,4 +1,5 @@
 // sinfo's lines: how nodes are grouped, and what is printed of them. Observed of Slurm 22.05.
+#include "cli/sinfo/json.hpp"
 #include "cli/sinfo/listing.hpp"
 #include "tests/support/queue_fixture.hpp"
 
@@ -230,6 +231,132 @@ TEST_F(T55Nodes, LoadsAndFreeMemoryOfAGroupAreRanges) {
         snapshot.nodes.mutable_nodes(i)->set_free_memory_mib(i == 2 ? 23513 : 22902);
     }
     EXPECT_EQ(with("%D %O %e %v", snapshot), "NODES CPU_LOAD FREE_MEM VERSION\n4 0.18-0.28 22902-23513 22.05.8\n");
+}
+
+TEST_F(T55Nodes, WhatANodeNeverToldIsNotAvailable) {
+    auto snapshot = cluster();
+    snapshot.nodes.mutable_nodes(0)->set_load(1.6);
+    snapshot.nodes.mutable_nodes(0)->set_free_memory_mib(21831);
+    snapshot.nodes.mutable_nodes(1)->clear_version();
+    EXPECT_EQ(with("%P %D %O %e", snapshot),
+              "PARTITION NODES CPU_LOAD FREE_MEM\nmain* 4 1.60-N/A 21831-N/A\ngpu 1 N/A N/A\n"
+              "hid 2 1.60-N/A 21831-N/A\ndown 1 N/A N/A\n");
+    options_.partitions = {"hid"};
+    EXPECT_EQ(with("%n %v", snapshot), "HOSTNAMES VERSION\nn1 22.05.8\nn2 N/A\n");
+}
+
+TEST_F(T55Nodes, APartitionWithoutNodesHasEveryColumn) {
+    options_.nodes = *HostSet::parse("n1");
+    options_.partitions = {"down"};
+    options_.header = false;
+    EXPECT_EQ(with("%P|%b|%f|%v|%o|%t|%T|%G|%E|%H|%n|%N|%c|%e|%O|%z|%C|%F|%w|%V|%A|%D|%m|%d|%l", cluster()),
+              "down|(null)|(null)|N/A||n/a|n/a|(null)|none|Unknown|||0|0|0.00|0:0:0|0/0/0/0|0/0/0/0|0|N/A|0/0|0|0|0|"
+              "1:00:00\n");
+    options_.long_format = "allocmem,comment,extra,gresused,port,statecomplete";
+    EXPECT_EQ(print(cluster()),
+              "0                   (null)              (null)              (null)              0                   "
+              "n/a                 \n");
+}
+
+TEST_F(T55Nodes, APartitionsRulesAreColumns) {
+    auto snapshot = cluster();
+    auto& own = *snapshot.partitions.mutable_partitions(1);
+    own.set_preempt_mode("REQUEUE");
+    own.set_alloc_nodes("n[1-2]");
+    own.set_default_time_min(unlimited);
+    own.set_max_cpus_per_node(4);
+    options_.partitions = {"main", "gpu"};
+    EXPECT_EQ(with("%V|%P|%M|%S|%L|%B|%s|%p|%I", snapshot),
+              "CLUSTER|PARTITION|PREEMPT_MODE|ALLOCNODES|DEFAULTTIME|MAX_CPUS_PER_NODE|JOB_SIZE|PRIO_TIER|"
+              "PRIO_JOB_FACTOR\n"
+              "N/A|main*|OFF|all|n/a|UNLIMITED|1-infinite|1|1\n"
+              "N/A|gpu|REQUEUE|n[1-2]|infinite|4|1-2|10|1\n");
+    options_.long_format = "prioritytier:3,priority:3,root:3";
+    options_.header = false;
+    EXPECT_EQ(print(snapshot), "1  1  no \n10 10 no \n");
+}
+
+TEST_F(T55Nodes, SizesSortByTheLeast) {
+    options_.sort = "-c";
+    EXPECT_EQ(with("%P %c", cluster()), "PARTITION CPUS\ngpu 16\nmain* 8+\nhid 8\ndown 8\n");
+    options_.sort = "l";
+    EXPECT_EQ(with("%R %l", cluster()),
+              "PARTITION TIMELIMIT\nhid 30:00\ndown 1:00:00\ngpu 2-00:00:00\nmain infinite\n");
+}
+
+TEST_F(T55Nodes, ReservationsAreATable) {
+    v1::ListReservationsReply reply;
+    EXPECT_EQ(print_reservations(options_, reply, test::listing_time), "No reservations in the system\n");
+    auto& one = *reply.add_reservations();
+    one.set_name("x");
+    one.set_state("ACTIVE");
+    one.set_start_time(test::listing_time);
+    one.set_end_time(test::listing_time + 600);
+    one.set_nodes("n2");
+    EXPECT_EQ(print_reservations(options_, reply, test::listing_time),
+              "RESV_NAME     STATE           START_TIME             END_TIME     DURATION  NODELIST\n"
+              "x            ACTIVE  2026-11-16T21:34:32  2026-11-16T21:44:32     00:10:00  n2\n");
+}
+
+TEST_F(T55Nodes, JsonHasSlurmsKeysInItsOrder) {
+    auto snapshot = busy();
+    snapshot.nodes.mutable_nodes(2)->set_state("IDLE+DRAIN+NOT_RESPONDING");
+    const auto json = nodes_json(snapshot.nodes);
+    std::size_t at = 0;
+    for (const auto* key : {"architecture",
+                            "burstbuffer_network_address",
+                            "boards",
+                            "boot_time",
+                            "comment",
+                            "cores",
+                            "cpu_binding",
+                            "cpu_load",
+                            "extra",
+                            "free_memory",
+                            "cpus",
+                            "last_busy",
+                            "features",
+                            "active_features",
+                            "gres",
+                            "gres_drained",
+                            "gres_used",
+                            "mcs_label",
+                            "name",
+                            "next_state_after_reboot",
+                            "address",
+                            "hostname",
+                            "state",
+                            "state_flags",
+                            "next_state_after_reboot_flags",
+                            "operating_system",
+                            "owner",
+                            "partitions",
+                            "port",
+                            "real_memory",
+                            "reason",
+                            "reason_changed_at",
+                            "reason_set_by_user",
+                            "slurmd_start_time",
+                            "sockets",
+                            "threads",
+                            "temporary_disk",
+                            "weight",
+                            "tres",
+                            "slurmd_version",
+                            "alloc_memory",
+                            "alloc_cpus",
+                            "idle_cpus",
+                            "tres_used",
+                            "tres_weighted"}) {
+        const auto place = json.find("\"" + std::string(key) + "\": ", at);
+        ASSERT_NE(place, std::string::npos) << key;
+        at = place;
+    }
+    for (const auto* part :
+         {"\"owner\": null", "\"reason_set_by_user\": null", "\"tres_used\": null", "\"gres_drained\": \"N\\/A\"",
+          "\"state_flags\": [\n        \"DRAIN\",\n        \"NOT_RESPONDING\"\n      ]",
+          "\"reason_set_by_user\": \"root\"", "\"state\": \"idle\"", "\"boards\": 1", "\"cpu_load\": 0"})
+        EXPECT_NE(json.find(part), std::string::npos) << part;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // scontrol's records, byte for byte as observed of Slurm 22.05.
 #include "cli/scontrol/show.hpp"
 #include "cli/scontrol/update.hpp"
+#include "core/model/node.hpp"
 #include "tests/support/queue_fixture.hpp"
 
 #include <gtest/gtest.h>
@@ -237,6 +238,82 @@ TEST_F(T55Records, APartitionLooksLikeSlurms) {
               "   TRES=cpu=40,mem=875G,node=4,billing=40\n\n");
 }
 
+TEST_F(T55Records, ANodeThatNeverRegisteredSaysOnlyWhatIsConfigured) {
+    v1::Node node;
+    node.set_name("spec1");
+    node.set_addr("127.0.0.1");
+    node.set_hostname("spec1");
+    node.set_port(29990);
+    node.set_state("UNKNOWN");
+    node.set_cpus(8);
+    node.set_sockets(8);
+    node.set_cores_per_socket(1);
+    node.set_threads_per_core(1);
+    node.set_memory_mib(1000);
+    node.set_weight(1);
+    node.set_core_spec(1);
+    node.set_tres_configured("cpu=7,mem=1000M,billing=7");
+    EXPECT_EQ(node_text(node, style_),
+              "NodeName=spec1 CoresPerSocket=1 \n"
+              "   CPUAlloc=0 CPUEfctv=7 CPUTot=8 CPULoad=N/A\n"
+              "   AvailableFeatures=(null)\n"
+              "   ActiveFeatures=(null)\n"
+              "   Gres=(null)\n"
+              "   NodeAddr=127.0.0.1 NodeHostName=spec1 Port=29990 \n"
+              "   RealMemory=1000 AllocMem=0 FreeMem=N/A Sockets=8 Boards=1\n"
+              "   CoreSpecCount=1 \n"
+              "   State=UNKNOWN ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A\n"
+              "   BootTime=None SlurmdStartTime=None\n"
+              "   LastBusyTime=Unknown\n"
+              "   CfgTRES=cpu=7,mem=1000M,billing=7\n"
+              "   AllocTRES=\n"
+              "   CapWatts=n/a\n"
+              "   CurrentWatts=0 AveWatts=0\n"
+              "   ExtSensorsJoules=n/s ExtSensorsWatts=0 ExtSensorsTemp=n/s\n\n");
+    node.clear_core_spec();
+    node.set_mem_spec_mib(100);
+    node.set_enforced(node_limit::known | node_limit::containment | node_limit::devices | node_limit::processes);
+    const auto text = node_text(node, {.details = 1});
+    for (const auto* line :
+         {"\n   MemSpecLimit=100\n", "\n   GresDrain=N/A\n   GresUsed=(null)\n", "\n   Unenforced=memory,cores\n\n"})
+        EXPECT_NE(text.find(line), std::string::npos) << line << text;
+}
+
+TEST_F(T55Records, APartitionsOwnRulesAreShown) {
+    auto own = test::partition("own", 90);
+    own.set_alloc_nodes("n[1-2]");
+    own.set_disable_root_jobs(true);
+    own.set_over_time_limit_min(5);
+    own.set_job_defaults("DefCpuPerGPU=2,DefMemPerGPU=1000");
+    own.set_default_time_min(0xffffffffU);
+    own.set_preempt_mode("REQUEUE");
+    own.set_deny_accounts("bad");
+    own.set_deny_qos("low");
+    own.set_default_mem_per_cpu_mib(100);
+    own.set_max_mem_per_node_mib(2000);
+    own.set_alternate("main");
+    const auto text = partition_text(own, style_);
+    for (const auto* line :
+         {"   AllowGroups=ALL DenyAccounts=bad DenyQos=low\n",
+          "   AllocNodes=n[1-2] Alternate=main Default=NO QoS=N/A\n",
+          "   DefaultTime=UNLIMITED DisableRootJobs=YES ExclusiveUser=NO GraceTime=0 Hidden=NO\n", " MaxTime=01:30:00 ",
+          "   OverTimeLimit=5 PreemptMode=REQUEUE\n", "   JobDefaults=DefCpuPerGPU=2,DefMemPerGPU=1000\n",
+          "   DefMemPerCPU=100 MaxMemPerNode=2000\n\n"})
+        EXPECT_NE(text.find(line), std::string::npos) << line << text;
+    own.set_over_time_limit_min(0xffffffffU);
+    EXPECT_NE(partition_text(own, style_).find("OverTimeLimit=UNLIMITED "), std::string::npos);
+}
+
+TEST_F(T55Records, ALicenseLooksLikeSlurms) {
+    v1::License license;
+    license.set_name("fluent");
+    license.set_total(10);
+    license.set_used(3);
+    EXPECT_EQ(license_text(license, style_), "LicenseName=fluent\n    Total=10 Used=3 Free=7 Reserved=0 Remote=no\n");
+    EXPECT_EQ(license_text(license, {.one_line = true}),
+              "LicenseName=fluent Total=10 Used=3 Free=7 Reserved=0 Remote=no\n");
+}
+
 TEST_F(T55Records, AReservationLooksLikeSlurms) {
     v1::Reservation reservation;
     reservation.set_name("root_1");
@@ -255,6 +332,11 @@ TEST_F(T55Records, AReservationLooksLikeSlurms) {
               "   TRES=cpu=8\n"
               "   Users=root Groups=(null) Accounts=(null) Licenses=(null) State=ACTIVE BurstBuffer=(null) Watts=n/a\n"
               "   MaxStartDelay=(null)\n\n");
+    reservation.add_core_ids("NodeName=n2 CoreIDs=0-1");
+    reservation.set_max_start_delay_s(5400);
+    const auto text = reservation_text(reservation, style_);
+    EXPECT_NE(text.find("Flags=SPEC_NODES\n     NodeName=n2 CoreIDs=0-1\n   TRES=cpu=8\n"), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with("   MaxStartDelay=01:30:00\n\n")) << text;
 }
 
 using Words = std::vector<std::string>;
@@ -278,6 +360,26 @@ TEST(T55Update, KeysAreKnownInAnyCaseAndShortened) {
 TEST(T55Update, AJobMayBeNamedInTwoWordsOrByItsName) {
     EXPECT_EQ(std::get<JobUpdate>(*parse_update(Words{"job", "7", "nice=3"})).request.ids(0), "7");
     EXPECT_EQ(std::get<JobUpdate>(*parse_update(Words{"jobname=arr", "nice=3"})).by_name, "arr");
+}
+
+TEST(T55Update, NodesPartitionsAndReservationsHaveTheirOwnWords) {
+    const auto node = std::get<v1::UpdateNodesRequest>(*parse_update(Words{"NodeName=n1", "Feat=a,b", "Weight=3"}));
+    EXPECT_EQ(node.changes().at("availablefeatures"), "a,b");
+    EXPECT_EQ(node.changes().at("weight"), "3");
+    const auto part = std::get<v1::UpdatePartitionRequest>(
+        *parse_update(Words{"PartitionName=main", "Shared=FORCE:2", "Priority=9", "MaxTime=10"}));
+    EXPECT_EQ(part.changes().at("oversubscribe"), "FORCE:2");
+    EXPECT_EQ(part.changes().at("prioritytier"), "9");
+    EXPECT_EQ(part.changes().at("maxtime"), "10");
+    const auto resv =
+        std::get<v1::UpdateReservationRequest>(*parse_update(Words{"Res=x", "Users+=bob", "Dur=5", "Start=now"}));
+    EXPECT_EQ(resv.changes().at("users+"), "bob");
+    EXPECT_EQ(resv.changes().at("duration"), "5");
+    EXPECT_EQ(resv.changes().at("starttime"), "now");
+    EXPECT_EQ(refusal({"res=x", "comment=y"}), "scontrol: error: Unknown parameter comment=y.  No reservation update.");
+    EXPECT_EQ(refusal({"res=x", "flags=nonsense"}).substr(0, 17), "scontrol: error: ");
+    EXPECT_EQ(refusal({"nodename=n1", "resumeafter=3"}),
+              "Update of this parameter is not supported: resumeafter=3\nRequest aborted");
 }
 
 TEST(T55Update, WhatSlurmRefusesIsRefusedInItsWords) {

@@ -82,17 +82,37 @@ Result<void> set_time(Target& target, const Setting& setting) {
     return {};
 }
 
+// A key of a change with what is done to its value: "users", "users+", "users-".
+struct SignedKey {
+    std::string_view name;
+    char sign{};  // '+', '-' or none
+
+    explicit SignedKey(std::string_view key) : name{key} {
+        if (!name.ends_with('+') && !name.ends_with('-')) return;
+        sign = name.back();
+        name.remove_suffix(1);
+    }
+};
+
+// The row that the controller knows under `key`; nullptr: none.
+template <class Row>
+const Row* find_full_change(std::span<const Row> rows, std::string_view key) {
+    const SignedKey parts{key};
+    for (const auto& row : rows)
+        if ((row.change.name && row.change.name == parts.name) || (row.change.other && row.change.other == parts.name))
+            return parts.sign == 0 || row.change.adds ? &row : nullptr;
+    return nullptr;
+}
+
 // The row that `typed` names, in full or by enough of its first letters, in any case; nullptr: none. The name that goes
 // to the controller is the row's `change.name`.
 template <class Row>
 const Row* find_change(std::span<const Row> rows, std::string_view typed) {
     const auto small = lower(typed);
+    if (const auto* row = find_full_change(rows, small)) return row;
     const auto begins = [&](const char* word, std::size_t least) {
         return word && small.size() >= least && std::string_view(word).starts_with(small);
     };
-    for (const auto& row : rows)
-        if ((row.change.name && row.change.name == small) || (row.change.other && row.change.other == small))
-            return &row;
     for (const auto& row : rows)
         if (begins(row.change.name, row.change.least) || begins(row.change.other, row.change.other_least)) return &row;
     return nullptr;

@@ -25,6 +25,10 @@ std::string written(std::int64_t number, Type type, Look look, const Context& co
         case Type::mib:
             if (number == 0) return "0";
             return listing && !context.convert_units ? print_mib_unconverted(size) : print_mib(size);
+        case Type::yes_no:
+            return listing ? (number ? "yes" : "no") : (number ? "YES" : "NO");
+        case Type::hundredths:
+            return fmt::format("{:.2f}", static_cast<double>(number) / 100);
         case Type::exit_status:
             return listing ? fmt::format("{}", (word >> 8) & 0xff) : print_exit(word);
         case Type::text:

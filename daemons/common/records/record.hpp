@@ -24,10 +24,12 @@ namespace spur::records {
 enum class Type : std::uint8_t {
     text,
     count,
-    number,  // may be negative
-    flag,
-    time,     // unix seconds
-    minutes,  // Slurm's INFINITE and NO_VAL among them
+    number,      // may be negative
+    flag,        // 0 or 1
+    yes_no,      // the same, as words
+    hundredths,  // of a node's load
+    time,        // unix seconds
+    minutes,     // Slurm's INFINITE and NO_VAL among them
     seconds,
     mib,
     exit_status,  // as wait() gives it
@@ -115,6 +117,7 @@ struct Change {
     Result<void> (*set)(Target& target, const Setting& setting) = nullptr;  // nullptr: the word is known, and refused
     const char* other = nullptr;                                            // another word for it, and its letters
     std::size_t other_least = 0;
+    bool adds = false;  // may be typed as "Key+=value" and "Key-=value"
 };
 
 struct Unchangeable {};
@@ -126,7 +129,8 @@ struct Field {
     const char* name = nullptr;  // scontrol's
     Listing listing = {};
     const char* sacct = nullptr;
-    const char* json = nullptr;    // of squeue --json and REST; the value of a nested one is its surface's own
+    const char* json =
+        nullptr;  // of squeue --json, sinfo --json and REST; the value of a nested one is its surface's own
     const char* member = nullptr;  // of slurm.h's struct
     Type type = Type::text;
     Absent absent = {};

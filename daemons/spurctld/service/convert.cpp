@@ -306,8 +306,9 @@ void partition_to_wire(const planning::ReadModel& model, const Partition& partit
     wire.set_lln(partition.lln);
     wire.set_require_reservation(partition.require_reservation);
     wire.set_oversubscribe(oversubscribe_text(partition));
-    if (partition.preempt_mode != PreemptMode::unset)
-        wire.set_preempt_mode(std::string{to_string(partition.preempt_mode)});
+    const auto own = partition.preempt_mode;
+    wire.set_preempt_mode(
+        std::string{to_string(own == PreemptMode::unset ? model.directory->policies.preempt_mode : own)});
     wire.set_grace_time_s(partition.grace_time_s);
     wire.set_allow_groups(join(partition.allow_groups));
     wire.set_allow_accounts(join(partition.allow_accounts));
@@ -322,6 +323,13 @@ void partition_to_wire(const planning::ReadModel& model, const Partition& partit
     wire.set_total_cpus(partition.total_cpus);
     wire.set_total_nodes(static_cast<std::uint32_t>(partition.nodes.size()));
     wire.set_alternate(partition.alternate.str());
+    wire.set_alloc_nodes(join(partition.allow_alloc_nodes));
+    wire.set_disable_root_jobs(partition.disable_root_jobs);
+    wire.set_over_time_limit_min(partition.over_time_limit_min);
+    std::vector<Text> defaults;
+    if (const auto cpus = partition.default_cpus_per_gpu) defaults.emplace_back(fmt::format("DefCpuPerGPU={}", *cpus));
+    if (const auto mib = partition.default_mem_per_gpu_mib) defaults.emplace_back(fmt::format("DefMemPerGPU={}", *mib));
+    wire.set_job_defaults(join(defaults));
     wire.set_tres(partition_tres(model, partition).str());
 }
 
@@ -346,11 +354,8 @@ void reservation_to_wire(const planning::ReadModel& model, const Reservation& re
             wire.add_core_ids(fmt::format("NodeName={} CoreIDs={}", node->name, share.cores.to_ranges()));
     }
     if (cpus != 0) wire.set_tres(fmt::format("cpu={}", cpus));
-    wire.set_groups([&] {
-        std::string text;
-        for (const auto& name : reservation.groups) text += fmt::format("{}{}", text.empty() ? "" : ",", name);
-        return text;
-    }());
+    wire.set_groups(join(reservation.groups));
+    wire.set_max_start_delay_s(reservation.max_start_delay_s);
     wire.set_features(reservation.features.str());
     wire.set_partition(reservation.partition.str());
     const auto names = [](const std::vector<Text>& list, bool denied) {

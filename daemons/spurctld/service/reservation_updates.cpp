@@ -1,112 +1,17 @@
 // scontrol create and update reservation: Slurm's keys, and which nodes and cores a number of them means.
 #include <algorithm>
-#include <charconv>
 
 #include "core/model/constraint.hpp"
 #include "core/slurm/refusal.hpp"
 #include "core/text/hostlist.hpp"
 #include "core/text/lexical.hpp"
-#include "core/text/quantity.hpp"
 #include "core/text/timefmt.hpp"
+#include "daemons/common/records/reservation.hpp"
 #include "daemons/spurctld/service/updates.hpp"
 
 namespace spur::ctld {
 
 namespace {
-
-// A key with what was done to it: "users", "users+", "users-".
-struct Key {
-    std::string_view name;
-    char sign{};  // '+', '-' or none
-
-    explicit Key(std::string_view key) : name{key} {
-        if (!name.ends_with('+') && !name.ends_with('-')) return;
-        sign = name.back();
-        name.remove_suffix(1);
-    }
-};
-
-Result<std::uint32_t> count_of(std::string_view key, std::string_view text) {
-    const auto value = find_unsigned(text);
-    if (!value || *value > UINT32_MAX) return fail(ErrorCode::invalid, "{}={} is not a number", key, text);
-    return static_cast<std::uint32_t>(*value);
-}
-
-// "alice,bob" or "-carol": those it is for, or those it is not for.
-Result<void> set_names(Key key, std::string_view text, UserDirectory& directory, std::vector<Text>& names, bool& deny) {
-    std::vector<Text> given;
-    std::size_t denied = 0;
-    for (auto item : split(text, ',')) {
-        if (item.empty()) continue;
-        if (item.starts_with('-')) {
-            item.remove_prefix(1);
-            ++denied;
-        }
-        if (key.name == "users") {
-            SPUR_TRY(const auto uid, find_uid(directory, std::string{item}));
-            if (!uid) return fail(refusal::invalid_user.as(ErrorCode::invalid));
-        }
-        given.emplace_back(item);
-    }
-    if (denied != 0 && denied != given.size())
-        return fail(ErrorCode::invalid, "{}: name either those who may use it or, with a minus, those who may not",
-                    key.name);
-    if (key.sign == '+') {
-        for (const auto& name : given)
-            if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-    } else if (key.sign == '-') {
-        std::erase_if(names, [&](const Text& name) { return std::ranges::find(given, name) != given.end(); });
-    } else {
-        names = std::move(given);
-        deny = denied != 0;
-    }
-    return {};
-}
-
-Result<void> set_flags(Key key, std::string_view text, Reservation& wanted) {
-    constexpr auto kept = reservation_flag::spec_nodes | reservation_flag::all_nodes | reservation_flag::begun;
-    std::uint32_t purge_s = 0;
-    SPUR_TRY(const auto flags, parse_reservation_flags(text, &purge_s));
-    if (flags & reservation_flag::purge_comp) wanted.purge_comp_s = key.sign == '-' ? 0 : purge_s;
-    if (text.empty()) return {};  // as Slurm has it: nothing to change
-    if (key.sign == '+')
-        wanted.flags |= flags;
-    else if (key.sign == '-')
-        wanted.flags &= ~flags;
-    else
-        wanted.flags = (wanted.flags & kept) | flags;
-    return {};
-}
-
-Result<void> set_groups(Key key, std::string_view text, UserDirectory& directory, Reservation& wanted) {
-    bool deny = false;
-    SPUR_CHECK(set_names(key, text, directory, wanted.groups, deny));
-    if (deny) return fail(ErrorCode::invalid, "groups cannot be kept out; name those who may use it");
-    wanted.group_members.clear();
-    for (const auto& name : wanted.groups) {
-        SPUR_TRY(const auto members, directory.group_members(name.str()));
-        if (!members) return fail(refusal::invalid_group.as(ErrorCode::invalid));
-        wanted.group_members.insert(wanted.group_members.end(), members->begin(), members->end());
-    }
-    std::ranges::sort(wanted.group_members);
-    const auto repeated = std::ranges::unique(wanted.group_members);
-    wanted.group_members.erase(repeated.begin(), repeated.end());
-    return {};
-}
-
-Result<void> set_licenses(std::string_view text, Reservation& wanted) {
-    wanted.licenses.clear();
-    for (const auto item : split(text, ',')) {
-        if (item.empty()) continue;
-        const auto mark = item.find_first_of(":=");
-        std::uint32_t count = 1;
-        if (mark != std::string_view::npos) {
-            SPUR_TRY(count, count_of("Licenses", item.substr(mark + 1)));
-        }
-        wanted.licenses.push_back({Text{item.substr(0, mark)}, count});
-    }
-    return {};
-}
 
 // Which nodes a count means: of the partition, up, not reserved then, and free of jobs that would still run; idle ones
 // first.
@@ -255,39 +160,11 @@ Result<void> name_nodes(const planning::ReadModel& model, std::string_view text,
     return {};
 }
 
-// Settings that stand for themselves; what depends on others comes after all have been read.
-Result<bool> set_plain(Key key, const std::string& value, UserDirectory& directory, Reservation& wanted) {
-    if (key.name == "users" || key.name == "accounts") {
-        const bool users = key.name == "users";
-        SPUR_CHECK(set_names(key, value, directory, users ? wanted.users : wanted.accounts,
-                             users ? wanted.deny_users : wanted.deny_accounts));
-    } else if (key.name == "groups") {
-        SPUR_CHECK(set_groups(key, value, directory, wanted));
-    } else if (key.name == "flags") {
-        SPUR_CHECK(set_flags(key, value, wanted));
-    } else if (key.name == "licenses") {
-        SPUR_CHECK(set_licenses(value, wanted));
-    } else if (key.name == "features") {
-        wanted.features = Text{value};
-    } else if (key.name == "partitionname") {
-        wanted.partition = Text{value};
-    } else if (key.name == "comment") {
-        wanted.comment = Text{value};
-    } else if (key.name == "maxstartdelay") {
-        SPUR_TRY(const auto minutes, parse_limit_min(value));
-        wanted.max_start_delay_s = minutes == unlimited ? unlimited : minutes * 60;
-    } else {
-        return false;
-    }
-    return true;
-}
-
 // What Slurm does not let an update do.
 Result<void> check_change(const Reservation& present, const Settings& settings, UnixSeconds now, bool create) {
     for (const auto& [name, value] : settings) {
-        const Key key{name};
-        static constexpr std::string_view summable[] = {"users", "accounts", "groups", "flags", "duration"};
-        if (key.sign != 0 && std::ranges::find(summable, key.name) == std::end(summable))
+        const records::SignedKey key{name};
+        if (key.sign != 0 && records::find_full_change(records::reservation_fields(), name) == nullptr)
             return fail(ErrorCode::invalid,
                         "The +=/-= notation is not supported when updating {}.  No reservation update", key.name);
         const bool moves = key.name == "nodes" || key.name == "nodecnt" || key.name == "corecnt";
@@ -307,14 +184,13 @@ Result<Reservation> changed_reservation(Reservation wanted, const Settings& sett
         return place == settings.end() ? nullptr : &place->second;
     };
     SPUR_CHECK(check_change(wanted, settings, now, create));
-    for (const auto& [name, value] : settings) {
-        static constexpr std::string_view later[] = {"starttime", "endtime", "duration",  "nodes",
-                                                     "nodecnt",   "corecnt", "duration+", "duration-"};
-        SPUR_TRY(const bool plain, set_plain(Key{name}, value, directory, wanted));
-        if (!plain && std::ranges::find(later, name) == std::end(later))
-            return fail(ErrorCode::invalid, "{} cannot be changed: a reservation has no such setting in this release",
-                        name);
-    }
+    const std::function is_user = [&](const std::string& name) -> Result<bool> {
+        SPUR_TRY(const auto uid, find_uid(directory, name));
+        return uid.has_value();
+    };
+    const std::function group_members = [&](const std::string& name) { return directory.group_members(name); };
+    records::ReservationChange change{wanted, is_user, group_members};
+    SPUR_CHECK(apply_all(settings, change, "reservation", records::reservation_fields()));
     if (const auto* start = find("starttime")) {
         SPUR_TRY(wanted.start_time, parse_time(*start, now));
         wanted.end_time = wanted.start_time + (create ? 0 : old_length);
@@ -348,7 +224,7 @@ Result<Reservation> changed_reservation(Reservation wanted, const Settings& sett
     if (const auto* cores = find("corecnt")) {
         std::vector<std::uint32_t> counts;
         for (const auto item : split(*cores, ',')) {
-            SPUR_TRY(counts.emplace_back(), count_of("CoreCnt", item));
+            SPUR_TRY(counts.emplace_back(), records::read_count({"CoreCnt", item}));
         }
         SPUR_CHECK(choose_cores(model, counts, find("nodes") || find("nodecnt") || !create, wanted));
     }

@@ -56,6 +56,9 @@ std::string display_state(NodeState state, std::uint32_t flags);          // upp
 std::string display_compact_state(NodeState state, std::uint32_t flags);  // "IDLE*" -> "IDLE*", "ALLOCATED" -> "ALLOC"
 std::string display_full_state(NodeState state, std::uint32_t flags);     // "MIXED+DRAIN*"
 
+// What becomes of a node once it has rebooted: scontrol reboot nextstate=.
+enum class AfterReboot : std::uint8_t { as_before, resume, down };
+
 // A node as configured: one entry stands for all its names.
 struct NodeConfig {
     std::vector<Text> names;  // expanded
@@ -117,6 +120,7 @@ struct Node {
     std::uint32_t enforced{};  // node_limit bits
     Text comment;
     Text extra;
+    AfterReboot after_reboot{AfterReboot::as_before};  // of the reboot that was requested or issued
 
     NodeUse use;
     std::uint32_t job_count{};  // jobs that run on it or are still being cleared away; suspended ones are no company
@@ -132,7 +136,7 @@ struct Node {
     std::uint32_t cpus_per_core() const;  // 1 where the configuration counts cores only
     // Up, answering, not drained: may be given new work now.
     bool is_available() const;
-    // What users see: ALLOCATED, MIXED, COMPLETING... follow from the books.
+    // What users see: ALLOCATED, MIXED, COMPLETING... follow from what is in use.
     NodeState shown_state() const;
     std::uint32_t shown_flags() const;
     bool operator==(const Node&) const = default;

@@ -120,6 +120,14 @@ Result<UpdateNode> node_update(std::string_view names, const Settings& settings,
         {"availablefeatures", records::set_names_or_all<&UpdateNode::features>},
         {"features", records::set_names_or_all<&UpdateNode::features>},
         {"activefeatures", records::set_names_or_all<&UpdateNode::active_features>},
+        {"nextstate",
+         [](UpdateNode& target, const Setting& setting) -> Result<void> {
+             SPUR_TRY(const auto next, node_action(setting.value));
+             if (next != NodeAction::resume && next != NodeAction::down)
+                 return fail(refusal::invalid_node_state.as(ErrorCode::invalid, " (nextstate is RESUME or DOWN)"));
+             target.after_reboot = next == NodeAction::down ? AfterReboot::down : AfterReboot::resume;
+             return {};
+         }},
         {"state",
          [](UpdateNode& target, const Setting& setting) -> Result<void> {
              SPUR_TRY(target.action, node_action(setting.value));
@@ -127,6 +135,9 @@ Result<UpdateNode> node_update(std::string_view names, const Settings& settings,
          }},
     };
     SPUR_CHECK(apply_all(settings, update, "node", setters));
+    const bool reboots = update.action == NodeAction::reboot || update.action == NodeAction::reboot_asap;
+    if (update.after_reboot != AfterReboot::as_before && !reboots)
+        return fail(refusal::invalid_node_state.as(ErrorCode::invalid, " (nextstate is for scontrol reboot)"));
     return update;
 }
 

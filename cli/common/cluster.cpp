@@ -3,6 +3,7 @@
 
 #include "core/text/hostlist.hpp"
 #include "core/text/lexical.hpp"
+#include "daemons/common/wire/members.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -149,28 +150,16 @@ std::string config_path() {
     return exists(system_config) ? system_config : "";
 }
 
-Result<std::vector<wire::Endpoint>> configured_controllers(const ConfigLines& config) {
-    const auto listen = wire::Endpoint::parse(config.value("controller.listen_addr", "localhost"));
-    const auto* hosts = config.find("controller.hosts");
-    if (hosts == nullptr) {
-        if (!listen) return std::unexpected(listen.error());
-        auto only = *listen;
-        // Listening everywhere is reached here.
-        if (only.host.empty() || only.host == "0.0.0.0" || only.host == "::" || only.host == "*")
-            only.host = "localhost";
-        return std::vector{only};
-    }
-    std::vector<wire::Endpoint> endpoints;
-    for (const auto& entry : *hosts) {
+Result<std::vector<Endpoint>> configured_controllers(const ConfigLines& config) {
+    std::vector<std::string> controllers;
+    const auto* const hosts = config.find("controller.hosts");
+    for (const auto& entry : hosts != nullptr ? *hosts : std::vector<std::string>{}) {
         // "ctrl[1-3]" is three; "[::1]:6817" and "http://ctrl1" are one.
         const bool is_list = entry.find('[') != std::string::npos && entry.find(':') == std::string::npos;
         SPUR_TRY(const auto names, is_list ? expand_hosts(entry) : Result<std::vector<std::string>>{{entry}});
-        for (const auto& name : names) {
-            SPUR_TRY(auto endpoint, wire::Endpoint::parse(name, listen ? listen->port : wire::controller_port));
-            endpoints.push_back(std::move(endpoint));
-        }
+        controllers.insert(controllers.end(), names.begin(), names.end());
     }
-    return endpoints;
+    return wire::resolve_controllers(config.value("controller.listen_addr"), controllers);
 }
 
 void take_security(const ConfigLines& config, Cluster& cluster) {
@@ -210,7 +199,7 @@ Result<Cluster> find_cluster(const std::string& given) {
         cluster.source = "SPUR_CONTROLLER_ADDR";
     }
     if (!address.empty()) {
-        auto parsed = wire::Endpoint::parse_list(address);
+        auto parsed = Endpoint::parse_list(address);
         if (!parsed) return fail(parsed.error().code, "{}: {}", cluster.source, parsed.error().text);
         cluster.controllers = std::move(*parsed);
     } else if (config) {
@@ -223,7 +212,7 @@ Result<Cluster> find_cluster(const std::string& given) {
         cluster.source.clear();
     }
     if (const auto text = environment("SPUR_ACCOUNTING_ADDR"); !text.empty()) {
-        SPUR_TRY(cluster.accounting, wire::Endpoint::parse_list(text, wire::accounting_port));
+        SPUR_TRY(cluster.accounting, Endpoint::parse_list(text, accounting_port));
     }
     return cluster;
 }

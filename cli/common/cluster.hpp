@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
-#include "daemons/common/wire/endpoint.hpp"
+#include "core/text/endpoint.hpp"
 #include "daemons/common/wire/tls.hpp"
 
 #include <map>
@@ -32,9 +32,9 @@ private:
 };
 
 struct Cluster {
-    std::string name;                         // empty: not known
-    std::vector<wire::Endpoint> controllers;  // none: no cluster is known here
-    std::vector<wire::Endpoint> accounting;
+    std::string name;                   // empty: not known
+    std::vector<Endpoint> controllers;  // none: no cluster is known here
+    std::vector<Endpoint> accounting;
     std::optional<wire::TlsOptions> tls;
     std::string auth;  // "auth/local"
     std::vector<std::string> plugin_dirs;

@@ -85,7 +85,7 @@ Answer<std::string> Session::choose_cluster(std::string_view names) {
     return reply->cluster();
 }
 
-wire::ChannelOptions Session::channel_options(std::vector<wire::Endpoint> endpoints, std::string_view server) const {
+wire::ChannelOptions Session::channel_options(std::vector<Endpoint> endpoints, std::string_view server) const {
     wire::ChannelOptions options;
     options.endpoints = std::move(endpoints);
     options.tls = cluster_.tls;
@@ -95,7 +95,7 @@ wire::ChannelOptions Session::channel_options(std::vector<wire::Endpoint> endpoi
     return options;
 }
 
-wire::Channel Session::channel_to(const wire::Endpoint& endpoint, std::string_view server) const {
+wire::Channel Session::channel_to(const Endpoint& endpoint, std::string_view server) const {
     return wire::Channel(channel_options({endpoint}, server));
 }
 

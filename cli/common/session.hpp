@@ -4,6 +4,7 @@
 #include "cli/common/cluster.hpp"
 #include "cli/common/console.hpp"
 #include "daemons/common/wire/client.hpp"
+#include "daemons/common/wire/members.hpp"
 #include "spur/v1/controller.pb.h"
 
 #include <chrono>
@@ -58,11 +59,11 @@ public:
     const Cluster& cluster() const { return cluster_; }
     wire::Channel& channel() { return *channel_; }
     // A channel to one server, with the same credentials: wire::controller_name, or the name of an agent's node.
-    wire::Channel channel_to(const wire::Endpoint& endpoint, std::string_view server) const;
+    wire::Channel channel_to(const Endpoint& endpoint, std::string_view server) const;
 
 private:
     Session(Cluster cluster, std::shared_ptr<wire::CredentialSource> credentials, const Console* console);
-    wire::ChannelOptions channel_options(std::vector<wire::Endpoint> endpoints, std::string_view server) const;
+    wire::ChannelOptions channel_options(std::vector<Endpoint> endpoints, std::string_view server) const;
 
     Cluster cluster_;
     std::shared_ptr<wire::CredentialSource> credentials_;

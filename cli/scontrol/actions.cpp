@@ -306,7 +306,7 @@ int reboot(Control& control, Words words) {
         else if (lower(word).starts_with("reason="))
             changes["reason"] = word.substr(7);
         else if (lower(word).starts_with("nextstate="))
-            return control.complain("scontrol: error: nextstate is not supported yet");
+            changes["nextstate"] = word.substr(10);
         else
             request.set_names(word);
     }

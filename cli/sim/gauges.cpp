@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/model/gres.hpp"
+#include "core/model/gres_kind.hpp"
 
 namespace spur::cli::sim {
 
@@ -12,21 +13,21 @@ std::uint32_t gpus_in(std::string_view gres) {
     std::uint64_t count = 0;
     if (const auto list = parse_gres(gres); list)
         for (const auto& one : *list)
-            if (one.name == "gpu") count += one.count;
+            if (one.name == gpu_gres) count += one.count;
     return static_cast<std::uint32_t>(count);
 }
 
 std::uint32_t gpus_of(const Node& node) {
     std::uint64_t count = 0;
     for (const auto& pool : node.gres)
-        if (pool.name == "gpu") count += pool.count;
+        if (pool.name == gpu_gres) count += pool.count;
     return static_cast<std::uint32_t>(count);
 }
 
 std::uint32_t used_gpus_of(const Node& node) {
     std::uint64_t count = 0;
     for (std::size_t i = 0; i < node.gres.size() && i < node.use.gres.size(); ++i)
-        if (node.gres[i].name == "gpu") count += node.use.gres[i];
+        if (node.gres[i].name == gpu_gres) count += node.use.gres[i];
     return static_cast<std::uint32_t>(count);
 }
 

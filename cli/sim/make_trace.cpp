@@ -3,6 +3,7 @@
 
 #include "cli/common/output.hpp"
 #include "cli/sim/commands.hpp"
+#include "core/model/gres_kind.hpp"
 
 namespace spur::cli::sim {
 
@@ -14,7 +15,7 @@ Result<int> synth(const SynthOptions& options, const std::string& config_path, c
         for (const auto& nodes : config.cluster.nodes) {
             std::uint64_t gpus = 0;
             for (const auto& pool : nodes.gres)
-                if (pool.name == "gpu") gpus += pool.count;
+                if (pool.name == gpu_gres) gpus += pool.count;
             cpus += std::uint64_t{nodes.cpus} * nodes.names.size();
             most_cpus = std::max<std::uint64_t>(most_cpus, nodes.cpus);
             most_gpus = std::max(most_gpus, gpus);

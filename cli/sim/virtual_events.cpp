@@ -4,6 +4,7 @@
 #include "cli/sim/request.hpp"
 #include "cli/sim/virtual_cluster.hpp"
 #include "core/machine/validate.hpp"
+#include "core/model/gres_kind.hpp"
 
 namespace spur::cli::sim {
 
@@ -113,7 +114,7 @@ void Simulation::on(const JobStarted& event) {
     outcome.gpus = 0;
     for (const auto& share : job.allocation->shares)
         for (const auto& gres : share.gres)
-            if (gres.name == "gpu") outcome.gpus += static_cast<std::uint32_t>(gres.count);
+            if (gres.name == gpu_gres) outcome.gpus += static_cast<std::uint32_t>(gres.count);
     --waiting_;
     ++running_;
     useful_cpus_ += std::min(outcome.asked_cpus, outcome.cpus);
@@ -186,7 +187,7 @@ void Simulation::take_note_of_bars(const Job& job, const Run& run) {
         if (place < 0) continue;
         Bar bar{static_cast<std::uint32_t>(place), run.outcome, share.cpus, 0, run.since, now_};
         for (const auto& gres : share.gres)
-            if (gres.name == "gpu") bar.gpus += static_cast<std::uint32_t>(gres.count);
+            if (gres.name == gpu_gres) bar.gpus += static_cast<std::uint32_t>(gres.count);
         out_.bars.push_back(bar);
     }
 }

@@ -160,7 +160,7 @@ void join_optional_arguments(std::vector<std::string>& words) {
     }
 }
 
-Result<void> settle(Options& options) {
+Result<void> combine(Options& options) {
     if (options.long_listing && options.format_typed)
         return fail(ErrorCode::invalid,
                     "Options -o(--format) and -l(--long) are mutually exclusive. Please remove one and retry.");

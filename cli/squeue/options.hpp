@@ -36,6 +36,6 @@ std::span<const OptionRow<Options>> option_table();
 void join_optional_arguments(std::vector<std::string>& words);
 
 // What the options together mean; refuses combinations Slurm refuses.
-Result<void> settle(Options& options);
+Result<void> combine(Options& options);
 
 }  // namespace spur::cli::squeue

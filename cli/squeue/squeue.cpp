@@ -117,9 +117,9 @@ bool is_sensible(const Invocation& self, Options& options, const std::vector<std
         return false;
     }
     for (const auto& user : options.unknown_users) self.console.error("Invalid user: {}\n", user);
-    const auto settled = settle(options);
-    if (!settled) self.console.fatal("{}", settled.error().text);
-    return settled.has_value();
+    const auto combined = combine(options);
+    if (!combined) self.console.fatal("{}", combined.error().text);
+    return combined.has_value();
 }
 
 }  // namespace

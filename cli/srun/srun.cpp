@@ -12,6 +12,7 @@
 #include "cli/submit/request.hpp"
 #include "core/model/array_spec.hpp"
 #include "core/model/gres.hpp"
+#include "core/model/gres_kind.hpp"
 #include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 
@@ -244,7 +245,7 @@ private:
         }
         srun::StepRun run(session_, console_, *parts, std::move(*settings));
         const int code = run.run();
-        release_status_ = run.book().wait_status();
+        release_status_ = run.tasks().wait_status();
         finish(*parts, release_status_, run.begun());
         run_here(first().step.epilog, made, "epilog_srun");
         return code;
@@ -331,7 +332,7 @@ Result<void> Srun::fill_launch(srun::StepPart& part, const Component& component,
     launch.set_cpu_bind(options.spec.cpu_bind());
     launch.set_gpu_bind(options.spec.gpu_bind());
     if (const auto wanted = parse_gres(options.spec.gres_per_task()))  // each task sees its own
-        launch.set_gpus_per_task(static_cast<std::uint32_t>(gres_count(*wanted, "gpu")));
+        launch.set_gpus_per_task(static_cast<std::uint32_t>(gres_count(*wanted, gpu_gres)));
     if (options.spec.gpu_bind().empty() && options.spec.has_tasks_per_gpu())
         launch.set_gpu_bind(fmt::format("single:{}", options.spec.tasks_per_gpu()));
     launch.set_srun_pid(static_cast<std::uint32_t>(::getpid()));

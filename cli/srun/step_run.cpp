@@ -2,6 +2,7 @@
 #include "cli/srun/step_run.hpp"
 
 #include "cli/srun/terminal.hpp"
+#include "daemons/common/wire/members.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -47,7 +48,7 @@ StepRun::StepRun(Session& session, const Console& console, std::vector<StepPart>
       step_id_(fmt::format("{}.{}", parts.front().step.step().job_id(), parts.front().step.step().step_id())),
       parts_(std::move(parts)),
       settings_(std::move(settings)),
-      book_(whole_layout(parts_)) {
+      tasks_(whole_layout(parts_)) {
     sigset_t signals;
     ::sigemptyset(&signals);
     for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH, SIGCONT}) ::sigaddset(&signals, number);
@@ -79,7 +80,7 @@ void StepRun::connect(const StepPart& part, const v1::TaskLayout& layout) {
 // Where that fails, agent.why says why.
 void StepRun::open_stream(Agent& agent, const v1::StepInput& first, Clock::duration patience) {
     agent.stream.reset();
-    const auto endpoint = wire::Endpoint::parse(agent.address, wire::agent_port);
+    const auto endpoint = wire::resolve({agent.node, agent.address});
     if (!endpoint) {
         agent.why = endpoint.error().text;
         return;
@@ -117,11 +118,11 @@ void StepRun::miss(Agent& agent, std::string why) {
     if (!agent.lost_at) agent.lost_at = now;
     agent.stream.reset();
     if (agent.received == 0 || now - *agent.lost_at > agent_patience) return lose(agent, why);
-    agent.look_at = now + look_again;
+    agent.look_again_at = now + look_again;
 }
 
 void StepRun::look_for(Agent& agent) {
-    agent.look_at.reset();
+    agent.look_again_at.reset();
     v1::ListNodesRequest request;  // it may listen elsewhere now
     request.set_names(agent.node);
     if (const auto reply = session_.call<v1::ListNodesReply>("ListNodes", request); reply && reply->nodes_size() == 1)
@@ -221,8 +222,8 @@ int StepRun::run() {
     output_->flush();
     raw.reset();
     tell_exits();
-    if (book_.was_killed() && !aborted_) console_.info("Force Terminated StepId={}", step_id_);
-    return failed_to_launch_ && book_.exit_code() == 0 ? 1 : book_.exit_code();
+    if (tasks_.was_killed() && !aborted_) console_.info("Force Terminated StepId={}", step_id_);
+    return failed_to_launch_ && tasks_.exit_code() == 0 ? 1 : tasks_.exit_code();
 }
 
 // Not when the last task has exited: what it wrote last may still be on its way. Each agent says when that was all.
@@ -246,9 +247,10 @@ void StepRun::pump() {
         waits.push_back({agent.stream && !agent.over ? agent.stream->fd() : -1,
                          agent.stream ? agent.stream->events() : short{0}, 0});
     // Exits that came together are told together; a moment shows whether there are more.
-    const bool timers = first_exit_ || abort_at_ || kill_at_ ||
-                        std::ranges::any_of(agents_, [](const Agent& agent) { return agent.look_at.has_value(); });
-    const int ready = ::poll(waits.data(), waits.size(), book_.any_failed() ? 20 : timers ? 100 : -1);
+    const bool timers = first_exit_ || abort_at_ || kill_at_ || std::ranges::any_of(agents_, [](const Agent& agent) {
+                            return agent.look_again_at.has_value();
+                        });
+    const int ready = ::poll(waits.data(), waits.size(), tasks_.any_failed() ? 20 : timers ? 100 : -1);
     if (ready <= 0) tell_exits();
     if (waits[0].revents != 0) {
         signalfd_siginfo info{};
@@ -299,13 +301,13 @@ void StepRun::take(Agent& agent, const v1::StepOutput& message, std::size_t byte
             break;
         }
         case v1::StepOutput::kStarted:
-            for (const auto task : message.started().tasks()) book_.started(task);
+            for (const auto task : message.started().tasks()) tasks_.started(task);
             break;
         case v1::StepOutput::kExited: {
             const auto& exit = message.exited();
-            book_.exited(exit.task(), exit.status(), exit.oom());
+            tasks_.exited(exit.task(), exit.status(), exit.oom());
             if (!first_exit_) first_exit_ = Clock::now();
-            if (settings_.kill_on_bad_exit && book_.any_failed() && !terminating_) {
+            if (settings_.kill_on_bad_exit && tasks_.any_failed() && !terminating_) {
                 tell_exits();
                 terminate_step(SIGTERM);
             }
@@ -318,7 +320,7 @@ void StepRun::take(Agent& agent, const v1::StepOutput& message, std::size_t byte
             announce_abort();
             break;
         case v1::StepOutput::kEnd:
-            for (const auto task : agent.tasks) book_.exited(task, message.end().exit_status(), false);
+            for (const auto task : agent.tasks) tasks_.exited(task, message.end().exit_status(), false);
             agent.over = true;
             break;
         case v1::StepOutput::kFailed:
@@ -335,8 +337,8 @@ void StepRun::lose(Agent& agent, std::string_view why, int exit_code) {
     agent.over = true;
     failed_to_launch_ = true;
     console_.error("Task launch for StepId={} failed on node {}: {}", step_id_, agent.node, why);
-    book_.lost(agent.node, exit_code);
-    if (!book_.all_over()) terminate_step(SIGTERM);
+    tasks_.lost(agent.node, exit_code);
+    if (!tasks_.all_over()) terminate_step(SIGTERM);
 }
 
 void StepRun::read_input() {
@@ -413,7 +415,7 @@ void StepRun::interrupt() {
     if (!again && !settings_.forward_interrupt && !settings_.quit_on_interrupt) {
         last_interrupt_ = now;
         console_.info("interrupt (one more within 1 sec to abort)");
-        for (const auto& line : book_.states()) console_.info("StepId={} {}", step_id_, line);
+        for (const auto& line : tasks_.states()) console_.info("StepId={} {}", step_id_, line);
         return;
     }
     console_.info("sending Ctrl-C to StepId={}", step_id_);
@@ -456,21 +458,21 @@ void StepRun::terminate_step(int number) {
 void StepRun::check_timers() {
     const auto now = Clock::now();
     for (auto& agent : agents_)
-        if (agent.look_at && now >= *agent.look_at) look_for(agent);
+        if (agent.look_again_at && now >= *agent.look_again_at) look_for(agent);
     if (kill_at_ && now >= *kill_at_) {
         kill_at_.reset();
         send_signal(SIGKILL);
     }
-    if (settings_.wait_s != 0 && first_exit_ && !terminating_ && !book_.all_over() &&
+    if (settings_.wait_s != 0 && first_exit_ && !terminating_ && !tasks_.all_over() &&
         now - *first_exit_ >= std::chrono::seconds(settings_.wait_s)) {
         console_.info("First task exited {}s ago", settings_.wait_s);
-        for (const auto& line : book_.states()) console_.info("StepId={} {}", step_id_, line);
+        for (const auto& line : tasks_.states()) console_.info("StepId={} {}", step_id_, line);
         terminate_step(SIGKILL);
     }
 }
 
 void StepRun::tell_exits() {
-    for (const auto& line : book_.take_messages(!interrupted_)) console_.error("{}", line);
+    for (const auto& line : tasks_.take_messages(!interrupted_)) console_.error("{}", line);
 }
 
 }  // namespace spur::cli::srun

@@ -3,8 +3,8 @@
 
 #include "cli/common/session.hpp"
 #include "cli/srun/step_request.hpp"
-#include "cli/srun/task_book.hpp"
 #include "cli/srun/task_output.hpp"
+#include "cli/srun/task_states.hpp"
 
 #include <chrono>
 #include <csignal>
@@ -44,9 +44,9 @@ public:
     StepRun(Session& session, const Console& console, std::vector<StepPart> parts, RunSettings settings);
     ~StepRun();
 
-    // Until every task has ended. The exit code is the book's.
+    // Until every task has ended. The exit code is that of tasks().
     int run();
-    const TaskBook& book() const { return book_; }
+    const TaskStates& tasks() const { return tasks_; }
     JobNodes begun() const;  // where agents have taken the step over
 
 private:
@@ -72,8 +72,8 @@ private:
         std::uint64_t received = 0, confirmed = 0;  // messages of the step
         std::size_t unconfirmed_bytes = 0;
         Inputs inputs;
-        std::vector<std::string> held;                      // signals and the like, until it is back
-        std::optional<Clock::time_point> lost_at, look_at;  // the stream broke; it is looked for again
+        std::vector<std::string> held;                            // signals and the like, until it is back
+        std::optional<Clock::time_point> lost_at, look_again_at;  // the stream broke; it is looked for again
         std::string why;
     };
 
@@ -110,7 +110,7 @@ private:
     std::string step_id_;  // "12.0"
     std::vector<StepPart> parts_;
     RunSettings settings_;
-    TaskBook book_;
+    TaskStates tasks_;
     std::optional<TaskOutput> output_;
     std::vector<Agent> agents_;
     int signal_fd_ = -1;

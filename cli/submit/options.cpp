@@ -2,6 +2,7 @@
 #include "cli/submit/options.hpp"
 
 #include "core/model/gres.hpp"
+#include "core/model/gres_kind.hpp"
 #include "core/text/lexical.hpp"
 
 #include <algorithm>
@@ -164,7 +165,7 @@ ParseOutcome apply_environment(Tool tool, SubmitOptions& options) {
 namespace {
 
 // Memory is asked for in one way only. A variable gives way to what was typed.
-Result<void> settle_memory(SubmitOptions& options) {
+Result<void> choose_memory(SubmitOptions& options) {
     auto& spec = options.spec;
     const auto node = source_of(options, "mem"), cpu = source_of(options, "mem-per-cpu"),
                gpu = source_of(options, "mem-per-gpu");
@@ -183,9 +184,9 @@ Result<void> settle_memory(SubmitOptions& options) {
 
 }  // namespace
 
-Result<void> settle(Tool tool, SubmitOptions& options) {
+Result<void> combine(Tool tool, SubmitOptions& options) {
     auto& spec = options.spec;
-    SPUR_CHECK(settle_memory(options));
+    SPUR_CHECK(choose_memory(options));
     auto gres = options.gres == "none" ? std::string() : options.gres;
     if (!options.gpus_per_node.empty()) gres += (gres.empty() ? "" : ",") + options.gpus_per_node;
     spec.set_gres_per_node(gres);
@@ -197,8 +198,8 @@ Result<void> settle(Tool tool, SubmitOptions& options) {
     const bool one_thread = spec.hint() == "nomultithread" || spec.hint() == "compute_bound";
     if (one_thread && !spec.has_threads_per_core()) spec.set_threads_per_core(1);
     if (spec.has_tasks_per_gpu() && !spec.has_tasks())
-        if (const auto gpus = parse_gres(spec.gres_per_job()); gpus && gres_count(*gpus, "gpu") != 0)
-            spec.set_tasks(static_cast<std::uint32_t>(gres_count(*gpus, "gpu") * spec.tasks_per_gpu()));
+        if (const auto gpus = parse_gres(spec.gres_per_job()); gpus && gres_count(*gpus, gpu_gres) != 0)
+            spec.set_tasks(static_cast<std::uint32_t>(gres_count(*gpus, gpu_gres) * spec.tasks_per_gpu()));
     // As many nodes as tasks at most, where the user named a range of nodes and tasks but no minimum above it.
     if (options.immediate_s) spec.set_immediate_s(*options.immediate_s);
     return {};

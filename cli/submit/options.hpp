@@ -128,7 +128,7 @@ ParseOutcome inherit_words(Tool tool, std::vector<std::string> words, Source sou
 ParseOutcome apply_environment(Tool tool, SubmitOptions& options);
 
 // After the last source: options that exclude each other, and fields that several options make together.
-Result<void> settle(Tool tool, SubmitOptions& options);
+Result<void> combine(Tool tool, SubmitOptions& options);
 
 std::string help_text(Tool tool);
 std::string_view usage_text(Tool tool);

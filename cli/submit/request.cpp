@@ -189,8 +189,8 @@ ComponentsOutcome read_components(Tool tool, const CommandLine& line, std::strin
         const bool for_first = i > 0 && line.components.size() > 1;
         if (!apply(line.components.front(), Source::command_line, for_first)) return result;
         if (i > 0 && i < line.components.size() && !apply(line.components[i], Source::command_line)) return result;
-        if (const auto settled = settle(tool, options); !settled) {
-            result.outcome = ParseOutcome::wrong(1, settled.error().text, true);
+        if (const auto combined = combine(tool, options); !combined) {
+            result.outcome = ParseOutcome::wrong(1, combined.error().text, true);
             return result;
         }
         result.components.push_back(std::move(options));

@@ -127,7 +127,8 @@ public:
     // The version of log and snapshots in force: core/store/state_version.hpp.
     std::uint32_t state_version() const { return state_version_; }
 
-    // What accounting has not confirmed yet, oldest first; empty unless policies().keep_outbox.
+    // What accounting has not confirmed yet, oldest first. Empty unless policies().keep_outbox, and until somebody has
+    // said by OutboxDelivered that it reads them: nothing is kept for nobody.
     const std::deque<OutboxEntry>& outbox() const { return outbox_; }
 
     const std::set<JobId>& pending_jobs() const { return pending_; }  // an array record counts once
@@ -183,6 +184,7 @@ private:
         requests_;  // recent request ids, for exactly-once submits
     std::deque<OutboxEntry> outbox_;
     std::uint64_t next_outbox_{1};
+    bool outbox_is_read_{false};
     UnixSeconds usage_time_{};  // up to when running jobs have been charged
 
     // indexes: never stored, rebuilt by load()

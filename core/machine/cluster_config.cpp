@@ -125,7 +125,7 @@ Result<void> ClusterOps::check_jobs_fit(Node node) const {
     return {};
 }
 
-// Puts what `job` has on the node back into its books.
+// Counts what `job` has on the node as in use again.
 std::optional<std::string> ClusterOps::retake(Node& node, const Job& job) const {
     const auto& allocation = *job.allocation;
     const auto put = [&](const NodeShare& share, bool with_cores) -> std::optional<std::string> {
@@ -234,6 +234,7 @@ Result<void> ClusterOps::on(const SetStateVersion& cmd) {
             open_step(step);
             if (step.open_shares.empty()) end_step(step, EndCause::node_failed);  // all its nodes have left the job
         }
+    if (cmd.version >= version_with_outbox_readers && !c.outbox_is_read_) c.outbox_.clear();
     events.push_back(ConfigChanged{});
     return {};
 }

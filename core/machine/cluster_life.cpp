@@ -76,7 +76,7 @@ void ClusterOps::begin_requeue(Job& job, std::uint32_t flag) {
         job.flags |= job_flag::requeued | flag;
     }
     end_active(job, JobState::pending, Reason::none);
-    if (c.policies_.keep_outbox) post(OutboxKind::job_requeued, job, nullptr);
+    if (keeps_outbox()) post(OutboxKind::job_requeued, job, nullptr);
     if (!job.het_job) return;
     for (const auto id : index().components[job.het_job])
         if (Job* other = this->job(id); other && other->is_active()) begin_requeue(*other, flag);
@@ -111,10 +111,7 @@ void ClusterOps::leave_node(const Job& job, Node& left) {
     if (left.exclusive || left.exclusive_uid != nobody) mark_exclusive(left);
     touch(left);
     events.push_back(NodeFreed{left.id});
-    if (c.jobs_on(left.id).empty() && (left.flags & node_flag::reboot_requested)) {
-        left.flags = (left.flags & ~node_flag::reboot_requested) | node_flag::reboot_issued;
-        events.push_back(RebootWanted{left.id});
-    }
+    issue_reboot(left);
 }
 
 void ClusterOps::finish_release(Job& job) {

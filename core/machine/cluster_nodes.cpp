@@ -100,9 +100,10 @@ Result<void> ClusterOps::on(const NodeRegistered& cmd) {
     node->enforced = cmd.enforced;
     node->gpu_places = cmd.gpu_places;
     node->gpu_links = cmd.gpu_links;
-    node->flags &=
-        ~(node_flag::no_respond | node_flag::powering_up | node_flag::reboot_issued | node_flag::powered_down);
-    bring_back(*node, expected && rebooted);
+    // A node that was told to reboot and comes without having done so is told again.
+    const bool awaits_reboot = (node->flags & node_flag::reboot_issued) && !rebooted && follows_reboots();
+    node->flags &= ~(node_flag::no_respond | node_flag::powering_up | node_flag::powered_down);
+    if (awaits_reboot || end_reboot(*node)) bring_back(*node, expected && rebooted);
     judge_hardware(*node, cmd);
     follow_seen(*node, cmd.seen);
     touch(*node);
@@ -113,6 +114,69 @@ Result<void> ClusterOps::on(const NodeRegistered& cmd) {
         for (const auto& step : cmd.held) events.push_back(EndUnknown{node->id, step.job, step.attempt, step.step});
     reconcile(*node, is_foreign ? std::vector<HeldStep>{} : cmd.held, forgot);
     return {};
+}
+
+// ---- reboots -------------------------------------------------------------------------------------------------------
+
+bool ClusterOps::follows_reboots() const { return c.state_version_ >= version_with_reboots; }
+
+void ClusterOps::request_reboot(Node& node, const UpdateNode& cmd) {
+    const bool asap = cmd.action == NodeAction::reboot_asap;
+    if (asap) node.flags |= node_flag::drain;
+    if (follows_reboots()) {
+        node.after_reboot = asap ? std::max(cmd.after_reboot, AfterReboot::resume) : cmd.after_reboot;
+        if (!cmd.reason && asap)
+            set_reason(node, "Reboot ASAP", cmd.actor.uid);
+        else if (node.reason.empty())
+            set_reason(node, "reboot requested", cmd.actor.uid);
+    }
+    node.flags |= node_flag::reboot_requested;
+    issue_reboot(node);
+}
+
+// Once no job is left on it.
+void ClusterOps::issue_reboot(Node& node) {
+    if (!(node.flags & node_flag::reboot_requested) || !c.jobs_on(node.id).empty()) return;
+    node.flags = (node.flags & ~node_flag::reboot_requested) | node_flag::reboot_issued;
+    if (follows_reboots()) add_to_reason(node, "reboot issued");
+    events.push_back(RebootWanted{node.id});
+}
+
+void ClusterOps::add_to_reason(Node& node, std::string_view more) {
+    set_reason(node, node.reason.empty() ? std::string{more} : fmt::format("{} : {}", node.reason, more),
+               node.reason_uid);
+}
+
+// The node has registered, and any reboot that was issued is over. False if it is to stay down.
+bool ClusterOps::end_reboot(Node& node) {
+    if (!(node.flags & node_flag::reboot_issued)) return true;
+    node.flags &= ~node_flag::reboot_issued;
+    const auto after = std::exchange(node.after_reboot, AfterReboot::as_before);
+    if (after == AfterReboot::as_before) return true;
+    node.flags &= ~node_flag::drain;
+    if (after == AfterReboot::resume) return true;
+    node.state = NodeState::down;
+    add_to_reason(node, "reboot complete");
+    return false;
+}
+
+// One that has not been issued yet. What it drained takes jobs again.
+void ClusterOps::cancel_reboot(Node& node) {
+    const bool was_drained_for_it =
+        (node.flags & node_flag::reboot_requested) && node.after_reboot != AfterReboot::as_before;
+    node.flags &= ~node_flag::reboot_requested;
+    if (!was_drained_for_it) return;
+    node.after_reboot = AfterReboot::as_before;
+    node.flags &= ~node_flag::drain;
+    set_reason(node, {}, 0);
+    events.push_back(NodeFreed{node.id});
+}
+
+// Somebody has decided otherwise what becomes of the node.
+void ClusterOps::forget_reboot(Node& node) {
+    if (!follows_reboots()) return;
+    node.flags &= ~(node_flag::reboot_requested | node_flag::reboot_issued);
+    node.after_reboot = AfterReboot::as_before;
 }
 
 // Does a node that answers again serve again? ReturnToService decides.
@@ -187,7 +251,12 @@ Result<void> ClusterOps::on(const NodeLost& cmd) {
         fail_jobs_on(*node, reason);
         return {};
     }
-    set_node_down(*node, reason, 0);
+    if (follows_reboots() && (node->flags & node_flag::reboot_issued)) {
+        add_to_reason(*node, "reboot timed out");
+        set_node_down(*node, node->reason.str(), 0);
+    } else {
+        set_node_down(*node, reason, 0);
+    }
     return {};
 }
 
@@ -244,6 +313,7 @@ void ClusterOps::act_on(Node& node, NodeAction action, const UpdateNode& cmd) {
         case NodeAction::none:
             break;
         case NodeAction::down:
+            forget_reboot(node);
             set_node_down(node, cmd.reason ? cmd.reason->view() : node.reason.view(), cmd.actor.uid);
             break;
         case NodeAction::drain:
@@ -258,6 +328,7 @@ void ClusterOps::act_on(Node& node, NodeAction action, const UpdateNode& cmd) {
             break;
         case NodeAction::idle:
         case NodeAction::resume:
+            forget_reboot(node);
             node.flags &= ~(node_flag::drain | node_flag::fail | node_flag::invalid_reg | node_flag::reboot_requested |
                             node_flag::powered_down | node_flag::power_down);
             if (node.state == NodeState::down) node.state = NodeState::idle;
@@ -269,12 +340,10 @@ void ClusterOps::act_on(Node& node, NodeAction action, const UpdateNode& cmd) {
             break;
         case NodeAction::reboot:
         case NodeAction::reboot_asap:
-            if (action == NodeAction::reboot_asap) node.flags |= node_flag::drain;
-            node.flags |= c.jobs_on(node.id).empty() ? node_flag::reboot_issued : node_flag::reboot_requested;
-            if (c.jobs_on(node.id).empty()) events.push_back(RebootWanted{node.id});
+            request_reboot(node, cmd);
             break;
         case NodeAction::cancel_reboot:
-            node.flags &= ~node_flag::reboot_requested;
+            cancel_reboot(node);
             break;
         case NodeAction::reboot_issued:
             node.flags = (node.flags & ~node_flag::reboot_requested) | node_flag::reboot_issued;

@@ -261,6 +261,13 @@ struct ClusterOps {
     void fail_jobs_on(Node& node, std::string_view why);
     void bring_back(Node& node, bool expected);
     void judge_hardware(Node& node, const NodeRegistered& found);
+    bool follows_reboots() const;
+    void request_reboot(Node& node, const UpdateNode& cmd);
+    void issue_reboot(Node& node);
+    bool end_reboot(Node& node);
+    void cancel_reboot(Node& node);
+    void forget_reboot(Node& node);
+    void add_to_reason(Node& node, std::string_view more);
     void reconcile(Node& node, const std::vector<HeldStep>& held, bool forgot);
     void follow_seen(Node& node, const SeenHistory& seen);  // cluster_history.cpp
     Result<void> check_node_update(const UpdateNode& cmd) const;
@@ -272,6 +279,7 @@ struct ClusterOps {
 
     // ---- accounting (cluster_outbox.cpp)
     void post(OutboxKind kind, const Job& job, const Step* step);
+    bool keeps_outbox() const;
     void post_jobs();  // what this command's events mean for accounting
 
     // ---- accounts (cluster_accounts.cpp)

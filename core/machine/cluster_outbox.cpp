@@ -19,7 +19,7 @@ void ClusterOps::post(OutboxKind kind, const Job& job, const Step* step) {
 }
 
 void ClusterOps::post_jobs() {
-    if (!c.policies_.keep_outbox) return;
+    if (!keeps_outbox()) return;
     for (const auto& event : events) {
         if (const auto* queued = std::get_if<JobQueued>(&event)) {
             if (const Job* found = job(queued->job); found && !queued->duplicate)
@@ -37,7 +37,12 @@ void ClusterOps::post_jobs() {
     }
 }
 
+bool ClusterOps::keeps_outbox() const {
+    return c.policies_.keep_outbox && (c.outbox_is_read_ || c.state_version_ < version_with_outbox_readers);
+}
+
 Result<void> ClusterOps::on(const OutboxDelivered& cmd) {
+    if (c.state_version_ >= version_with_outbox_readers) c.outbox_is_read_ = true;
     while (!c.outbox_.empty() && c.outbox_.front().sequence <= cmd.sequence) c.outbox_.pop_front();
     return {};
 }

@@ -215,8 +215,7 @@ void ClusterOps::end_steps(const Job& job, JobState state) {
 void ClusterOps::say_step_ended(const Step& step) {
     events.push_back(StepEnded{step.key, step.attempt});
     const Job* job = this->job(step.key.job);
-    if (job && c.policies_.keep_outbox && c.state_version_ >= version_with_step_ends)
-        post(OutboxKind::step_ended, *job, &step);
+    if (job && keeps_outbox() && c.state_version_ >= version_with_step_ends) post(OutboxKind::step_ended, *job, &step);
 }
 
 }  // namespace spur

@@ -311,6 +311,7 @@ struct UpdateNode {
     std::optional<std::uint32_t> weight;
     std::optional<std::vector<GresPool>> gres;
     Actor actor;
+    AfterReboot after_reboot{AfterReboot::as_before};  // of NodeAction::reboot and reboot_asap
     bool operator==(const UpdateNode&) const = default;
 };
 
@@ -380,7 +381,8 @@ struct EditAccounts {
     bool operator==(const EditAccounts&) const = default;
 };
 
-// The accounting outbox has been delivered up to and including this sequence number.
+// The accounting outbox has been delivered up to and including this sequence number. The first one (0: nothing yet)
+// says that there is a reader: from then on it is filled.
 struct OutboxDelivered {
     std::uint64_t sequence{};
     bool operator==(const OutboxDelivered&) const = default;

@@ -129,7 +129,7 @@ struct SchedulerConfig {
 struct AgentConfig {          // what agents are told when they join
     std::string listen_addr;  // "host:port"; empty: the default
     std::string spool_dir;    // scripts, sockets and step daemons; empty: the default
-    std::string prolog, epilog, task_prolog, task_epilog;
+    std::string prolog, epilog, task_prolog, task_epilog, reboot_program;
     std::uint32_t heartbeat_s{15};
     std::uint32_t timeout_s{300};                   // silent for so long: DOWN
     std::uint32_t step_key_lifetime_s{30 * 86400};  // a leader signs steps with one key for so long; 0: for ever

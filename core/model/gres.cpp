@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/model/gres_kind.hpp"
 #include "core/slurm/refusal.hpp"
 #include "core/text/lexical.hpp"
 #include "core/text/quantity.hpp"
@@ -102,7 +103,8 @@ std::uint64_t gres_count(const GresList& list, std::string_view name) {
 std::string gres_of_gpus(std::string_view text) {
     if (text.empty()) return {};
     std::string result;
-    for (const auto part : split(text, ',')) result += fmt::format("{}gpu:{}", result.empty() ? "" : ",", part);
+    for (const auto part : split(text, ','))
+        result += fmt::format("{}{}:{}", result.empty() ? "" : ",", gpu_gres, part);
     return result;
 }
 

@@ -70,6 +70,9 @@ struct NodeStateBits {
 };
 NodeStateBits parse_full_state(std::string_view text);  // what display_full_state() wrote
 
+// What becomes of a node once it has rebooted: scontrol reboot nextstate=.
+enum class AfterReboot : std::uint8_t { as_before, resume, down };
+
 // A node as configured: one entry stands for all its names.
 struct NodeConfig {
     std::vector<Text> names;  // expanded
@@ -131,6 +134,7 @@ struct Node {
     std::uint32_t enforced{};  // node_limit bits
     Text comment;
     Text extra;
+    AfterReboot after_reboot{AfterReboot::as_before};  // of the reboot that was requested or issued
 
     NodeUse use;
     std::uint32_t job_count{};  // jobs that run on it or are still being cleared away; suspended ones are no company
@@ -146,7 +150,7 @@ struct Node {
     std::uint32_t cpus_per_core() const;  // 1 where the configuration counts cores only
     // Up, answering, not drained: may be given new work now.
     bool is_available() const;
-    // What users see: ALLOCATED, MIXED, COMPLETING... follow from the books.
+    // What users see: ALLOCATED, MIXED, COMPLETING... follow from what is in use.
     NodeState shown_state() const;
     std::uint32_t shown_flags() const;
     bool operator==(const Node&) const = default;

@@ -1,17 +1,16 @@
-// The books of a node: what fits, what is taken and given back.
+// How much of a node is in use: what fits, what is taken and given back.
 #include "core/model/resources.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "core/model/gres_kind.hpp"
 #include "core/model/node.hpp"
 
 namespace spur {
 
 namespace {
-
-constexpr std::string_view shard = "shard";
 
 // The pool that `share` draws from: same name and, if it names one, same type.
 std::optional<std::size_t> find_pool(const Node& node, const GresShare& share) {
@@ -22,17 +21,6 @@ std::optional<std::size_t> find_pool(const Node& node, const GresShare& share) {
 
 Bitset pool_devices(const GresPool& pool) {
     return pool.has_devices ? Bitset::range(pool.first_index, static_cast<std::uint32_t>(pool.count)) : Bitset{};
-}
-
-// How many shards each gpu of the node is cut into; 0: it has none.
-std::uint32_t shards_per_gpu(const Node& node) {
-    std::uint64_t shards = 0;
-    std::uint64_t gpus = 0;
-    for (const auto& pool : node.gres) {
-        if (pool.name == shard) shards += pool.count;
-        if (pool.name == "gpu") gpus += pool.count;
-    }
-    return gpus ? static_cast<std::uint32_t>(shards / gpus) : 0;
 }
 
 std::uint32_t shards_on(const NodeUse& use, std::uint32_t gpu) { return gpu < use.shards.size() ? use.shards[gpu] : 0; }
@@ -54,14 +42,14 @@ std::optional<std::string> find_device_lack(const Node& node, const GresShare& s
                            share.count);
     if (!pool_devices(pool).contains(share.devices))
         return fmt::format("{} has no {} numbered {}", node.name, pool.name, share.devices.to_ranges());
-    if (pool.name == "gpu")
+    if (is_device_gres(pool.name.view()))
         for (const auto& place : node.gpu_places)
             if (place.failed && share.devices.has(place.index))
                 return fmt::format("gpu {} of {} has failed", place.index, node.name);
     if (index < node.use.devices.size() && node.use.devices[index].intersects(share.devices))
         return fmt::format("{} {} of {} is in use", pool.name, (node.use.devices[index] & share.devices).to_ranges(),
                            node.name);
-    if (pool.name == "gpu") {
+    if (is_device_gres(pool.name.view())) {
         std::optional<std::uint32_t> cut;
         share.devices.for_each([&](std::uint32_t gpu) {
             if (shards_on(node.use, gpu) && !cut) cut = gpu;
@@ -82,7 +70,8 @@ std::optional<std::string> find_shard_lack(const Node& node, const GresShare& sh
     if (placed != share.count) return fmt::format("{} shards are placed for a count of {}", placed, share.count);
     if (crowded) return fmt::format("gpu {} of {} has too few free shards", *crowded, node.name);
     for (std::size_t i = 0; i < node.gres.size(); ++i)
-        if (node.gres[i].name == "gpu" && i < node.use.devices.size() && node.use.devices[i].intersects(share.devices))
+        if (is_device_gres(node.gres[i].name.view()) && i < node.use.devices.size() &&
+            node.use.devices[i].intersects(share.devices))
             return fmt::format("a gpu of {} named for shards is given whole to another job", node.name);
     return std::nullopt;
 }
@@ -105,13 +94,13 @@ std::optional<std::string> find_gres_lack(const Node& node, const std::vector<Gr
         wanted[*index] += share.count;
         if (pool.has_devices)
             if (auto lack = find_device_lack(node, share, *index)) return lack;
-        if (share.name == shard && shards_per_gpu(node))
+        if (is_part_gres(share.name.view()) && shards_per_gpu(node))
             if (auto lack = find_shard_lack(node, share)) return lack;
         if (named[*index].intersects(share.devices))
             return fmt::format("a {} of {} is named twice", share.name, node.name);
         named[*index] |= share.devices;
-        if (share.name == shard) cut_gpus |= share.devices;
-        if (share.name == "gpu") whole_gpus |= share.devices;
+        if (is_part_gres(share.name.view())) cut_gpus |= share.devices;
+        if (is_device_gres(share.name.view())) whole_gpus |= share.devices;
     }
     if (whole_gpus.intersects(cut_gpus)) return fmt::format("a gpu of {} is named whole and for shards", node.name);
     return std::nullopt;
@@ -140,6 +129,15 @@ void count_gres(Node& node, const NodeShare& share, bool taking) {
 }
 
 }  // namespace
+
+std::uint32_t shards_per_gpu(const Node& node) {
+    std::uint64_t shards = 0, gpus = 0;
+    for (const auto& pool : node.gres) {
+        if (is_part_gres(pool.name.view())) shards += pool.count;
+        if (is_device_gres(pool.name.view())) gpus += pool.count;
+    }
+    return gpus ? static_cast<std::uint32_t>(shards / gpus) : 0;
+}
 
 std::optional<std::string> find_core_lack(const Node& node, const NodeShare& share, Sharing sharing) {
     if (!node.usable_cores().contains(share.cores))

@@ -97,6 +97,9 @@ struct NodeUse {
 
 struct Node;
 
+// How many shards each gpu of the node is cut into; 0: it has none.
+std::uint32_t shards_per_gpu(const Node& node);
+
 // Why `share` does not fit on `node` beside what is there, as the end of a sentence; nothing if it fits.
 std::optional<std::string> find_lack(const Node& node, const NodeShare& share, Sharing sharing);
 // Precondition: find_lack said nothing.

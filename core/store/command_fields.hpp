@@ -227,10 +227,11 @@ struct Fields<NodeLost> {
 template <>
 struct Fields<UpdateNode> {
     static constexpr auto list = std::tuple{
-        field<1>(&UpdateNode::nodes),    field<2>(&UpdateNode::action),   field<3>(&UpdateNode::reason),
-        field<4>(&UpdateNode::comment),  field<5>(&UpdateNode::extra),    field<6>(&UpdateNode::addr),
-        field<7>(&UpdateNode::hostname), field<8>(&UpdateNode::features), field<9>(&UpdateNode::active_features),
-        field<10>(&UpdateNode::weight),  field<11>(&UpdateNode::gres),    field<12>(&UpdateNode::actor)};
+        field<1>(&UpdateNode::nodes),           field<2>(&UpdateNode::action),   field<3>(&UpdateNode::reason),
+        field<4>(&UpdateNode::comment),         field<5>(&UpdateNode::extra),    field<6>(&UpdateNode::addr),
+        field<7>(&UpdateNode::hostname),        field<8>(&UpdateNode::features), field<9>(&UpdateNode::active_features),
+        field<10>(&UpdateNode::weight),         field<11>(&UpdateNode::gres),    field<12>(&UpdateNode::actor),
+        field<13, 3>(&UpdateNode::after_reboot)};
 };
 
 template <>

@@ -213,7 +213,8 @@ struct Fields<Node> {
                                             field<32>(&Node::gpu_places),
                                             field<33>(&Node::gpu_links),
                                             field<34>(&Node::spool_id),
-                                            field<35>(&Node::enforced)};
+                                            field<35>(&Node::enforced),
+                                            field<36, 3>(&Node::after_reboot)};
 };
 
 template <>

@@ -51,6 +51,7 @@ struct Meta {
     std::uint32_t state_version{first_state_version};
     std::uint64_t config_generation{};
     std::vector<Text> config_digests;
+    bool outbox_is_read{false};
 };
 constexpr std::uint32_t state_version_field = 8;
 struct StoredLicense {
@@ -95,7 +96,8 @@ struct Fields<Meta> {
                                             field<7>(&Meta::next_outbox),
                                             field<state_version_field, 2>(&Meta::state_version),
                                             field<9, 2>(&Meta::config_generation),
-                                            field<10, 2>(&Meta::config_digests)};
+                                            field<10, 2>(&Meta::config_digests),
+                                            field<11, 3>(&Meta::outbox_is_read)};
 };
 template <>
 struct Fields<StoredLicense> {
@@ -215,7 +217,7 @@ struct ClusterSnapshot {
         Saver out{sink, c.state_version_};
         out.add(kind_meta,
                 Meta{c.version_, c.now_, c.next_job_id_, c.next_association_id_, c.next_qos_id_, c.usage_time_,
-                     c.next_outbox_, c.state_version_, c.config_generation_, c.config_digests_});
+                     c.next_outbox_, c.state_version_, c.config_generation_, c.config_digests_, c.outbox_is_read_});
         out.add(kind_config, *c.config_);
         for (const auto& node : c.nodes_) out.add(kind_node, node);
         for (const auto& [name, partition] : c.partitions_) out.add(kind_partition, partition);
@@ -363,6 +365,7 @@ private:
         c.state_version_ = meta.state_version;
         c.config_generation_ = meta.config_generation;
         c.config_digests_ = std::move(meta.config_digests);
+        c.outbox_is_read_ = meta.outbox_is_read;
         return true;
     }
 

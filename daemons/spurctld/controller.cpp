@@ -15,6 +15,7 @@
 #include "daemons/common/log/batch.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/common/log/throttle.hpp"
+#include "daemons/common/wire/members.hpp"
 #include "daemons/spurctld/engine/cluster_name.hpp"
 #include "daemons/spurctld/engine/plugin_log.hpp"
 #include "daemons/spurctld/settings/config_items.hpp"
@@ -170,7 +171,7 @@ Result<std::vector<std::string>> Controller::check(const Config& config) {
         mistakes += (mistakes.empty() ? "" : "\n") + sentence;
     if (!mistakes.empty()) return fail(ErrorCode::invalid, "{}", mistakes);
     SPUR_TRY(const auto auth, plugins.open<host::AuthAxis>(trial));
-    SPUR_TRY(const auto listen, wire::Endpoint::parse(trial.controller.listen_addr));
+    SPUR_TRY(const auto listen, Endpoint::parse(trial.controller.listen_addr));
     SPUR_CHECK(auth::check_transport(auth, listen, !trial.tls.certificate.empty()));
     auto warnings = warnings_about(config);
     const auto ask = Peers::by_wire(peer_options(trial, auth));
@@ -271,7 +272,7 @@ Result<void> Controller::serve() {
                                          std::move(service_hooks));
 
     wire::ServerOptions options;
-    SPUR_TRY(options.listen, wire::Endpoint::parse(config_.controller.listen_addr));
+    SPUR_TRY(options.listen, Endpoint::parse(config_.controller.listen_addr));
     SPUR_CHECK(auth::check_transport(auth_, options.listen, !config_.tls.certificate.empty()));
     options.authenticator = std::make_shared<auth::PluginAuthenticator>(auth_);
     options.cluster = config_.cluster.cluster_name.str();
@@ -341,7 +342,7 @@ ReadGate::AskLeader Controller::leader_question() {
         if (!asked->channel || asked->leader != leader) {
             auto there = options;
             there.endpoints.resize(1);
-            SPUR_TRY(there.endpoints.front(), wire::Endpoint::parse(leader));
+            SPUR_TRY(there.endpoints.front(), wire::resolve({wire::controller_name, leader}));
             asked->channel.emplace(std::move(there));
             asked->leader = leader;
         }
@@ -405,7 +406,7 @@ ServiceHooks Controller::hooks() {
     hooks.log = [throttle = std::make_shared<log::Throttle>()](const std::string& text) { throttle->warning(text); };
     hooks.hostname = host_name();
     hooks.boot_time = wall_clock();
-    if (const auto listen = wire::Endpoint::parse(config_.controller.listen_addr)) {
+    if (const auto listen = Endpoint::parse(config_.controller.listen_addr)) {
         hooks.listen_host = listen->host;
         hooks.listen_port = listen->port;
     }

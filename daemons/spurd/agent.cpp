@@ -5,12 +5,15 @@
 
 #include <ctime>
 
+#include "core/model/gres_kind.hpp"
 #include "core/version.hpp"
 #include "daemons/common/auth/plugin_auth.hpp"
 #include "daemons/common/host/crash.hpp"
 #include "daemons/common/host/options.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/common/log/throttle.hpp"
+#include "daemons/common/wire/members.hpp"
+#include "daemons/spurd/children.hpp"
 #include "daemons/spurd/strays.hpp"
 
 namespace spur::agent {
@@ -96,6 +99,7 @@ Agent::Agent(Settings settings, const Config& config)
     setup_.policy.set_epilog(config.agent.epilog);
     setup_.policy.set_task_prolog(config.agent.task_prolog);
     setup_.policy.set_task_epilog(config.agent.task_epilog);
+    setup_.policy.set_reboot_program(config.agent.reboot_program);
     setup_.gpus.scan(plugins_, config);
     open_cgroup(config);
 }
@@ -225,7 +229,7 @@ v1::Node Agent::describe_node() const {
     node.set_free_memory_mib(vitals.free_memory_mib);
     for (const auto& [type, count] : setup_.gpus.counts()) {
         auto& gres = *node.add_gres();
-        gres.set_name("gpu");
+        gres.set_name(std::string{gpu_gres});
         gres.set_type(type);
         gres.set_count(count);
     }
@@ -283,7 +287,7 @@ void Agent::take_welcome(const v1::Welcome& welcome) {
 void Agent::take_keys(const v1::StepKeys& keys) {
     const auto& known = memory_->seen().history();
     const auto& now = keys.now().history();
-    // The state was founded anew, and had no history yet when this node registered: once more, so that both compare.
+    // The state is a new one and had no id yet when this node registered: register again, so that both sides compare.
     if (!known.empty() && !now.empty() && now != known) return link_->close("the cluster's state was founded anew");
     memory_->join(keys.now(), keys);
 }
@@ -309,7 +313,8 @@ void Agent::answer(std::uint64_t sequence, const Result<void>& result) {
     link_->send(message);
 }
 
-// What the controller has had me know is kept where it matters: jobs that begin, and ends that it has heard of.
+// How much of the controller's state this node has seen is written down when it matters: when a job begins, and when
+// the controller has heard of an end.
 void Agent::note_progress(const v1::ControllerMessage& message) {
     if (message.has_launch()) return memory_->see(message.version(), message.launch().job().job_id());
     if (message.has_start()) return memory_->see(message.version(), message.start().job().job_id());
@@ -348,9 +353,34 @@ void Agent::obey(const v1::ControllerMessage& message) {
             return take_keys(message.keys());
         case Order::kReconfigure:
             return take_policy(message.reconfigure().policy());
+        case Order::kReboot:
+            return reboot();
         default:
             return;  // a newer controller may ask for more than we understand
     }
+}
+
+// The controller asks again whenever this node registers without having booted; one program at a time is enough. It
+// ends well before the machine does, or never.
+void Agent::reboot() {
+    if (std::exchange(is_rebooting_, true)) return;
+    const auto& program = setup_.policy.reboot_program();
+    const auto ended = [this](const std::string& error) {
+        is_rebooting_ = false;
+        if (error.empty()) return;
+        log::error("this node does not reboot: {}", error);
+        v1::AgentMessage message;
+        message.mutable_reboot_failed()->set_error(error);
+        link_->send(message);
+    };
+    if (program.empty()) return ended("no [agent] reboot_program is configured");
+    log::warning("rebooting: {}", program);
+    const auto pid = start_script(program, {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                                            fmt::format("SLURMD_NODENAME={}", settings_.node)});
+    if (!pid) return ended(pid.error().text);
+    watch_child(loop_, *pid, [program, ended](int status) {
+        ended(status == 0 ? std::string{} : fmt::format("{} {}", program, describe_status(status)));
+    });
 }
 
 std::string Agent::describe() const {

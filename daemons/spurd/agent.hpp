@@ -45,6 +45,7 @@ private:
     void note_progress(const v1::ControllerMessage& message);
     void obey(const v1::ControllerMessage& message);
     void take_policy(const v1::AgentPolicy& policy);
+    void reboot();
     void take_keys(const v1::StepKeys& keys);
     void take_welcome(const v1::Welcome& welcome);
     void beat();
@@ -74,6 +75,7 @@ private:
     std::chrono::seconds heartbeat_{15};
     Loop::TimerId heartbeat_timer_{0};
     bool welcomed_{false};
+    bool is_rebooting_{false};  // the program for it runs
 };
 
 }  // namespace spur::agent

@@ -1,4 +1,4 @@
-// The agent and its cgroup plugin: what jobs are held to here, and what is done with what nobody holds any more.
+// The agent and its cgroup plugin: the limits of jobs on this node, and clearing away what belongs to no job any more.
 #include <signal.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::uint32_t Agent::cgroup_abilities() const {
     return pin ? pin.call(&spur_cgroup_ops::capabilities).value_or(0) : 0;
 }
 
-// All jobs together leave the system what it needs to live.
+// A limit for all jobs together, so that the system keeps what it needs.
 void Agent::limit_node() {
     const auto pin = cgroup_.pin();
     if (!pin || !pin.can(&spur_cgroup_ops::scopes) || (cgroup_abilities() & SPUR_CGROUP_CONTAINS) == 0) return;
@@ -42,7 +42,7 @@ void Agent::limit_node() {
         log::warning("jobs may take all of this machine: {}", made.error().text);
 }
 
-// Before the first session: what this node registers without is not alive on it.
+// Before the first session: what the registration does not list must not be alive on this node.
 void Agent::clear_leftovers() {
     const Known known{.step =
                           [this](auto job, auto attempt, auto step) {

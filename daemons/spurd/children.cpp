@@ -1,4 +1,4 @@
-// Starting scripts, hearing of the ends of children through pidfds, and signalling them.
+// Starting scripts, learning through pidfds that children have ended, and signalling them.
 #include "daemons/spurd/children.hpp"
 
 #include <fcntl.h>

@@ -83,7 +83,7 @@ void ClusterMemory::load_seen() {
     mine.set_job_id(std::max(mine.job_id(), seen.job_id()));
 }
 
-// Whole or not at all, against a death of this process; not synced, like all that spurd keeps.
+// If this process dies, the old file is there or the new one. Not synced, like everything that spurd keeps.
 void ClusterMemory::store() const {
     const auto beside = file_ + ".new";
     const auto bytes = kept_.SerializeAsString();

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "core/model/gres_kind.hpp"
+#include "core/text/endpoint.hpp"
 #include "daemons/common/environment/environment.hpp"
 
 namespace spur::agent {
@@ -18,10 +20,10 @@ using environment::compress_counts;
 using environment::Viewer;
 using Builder = environment::Variables;
 
-// Variables the user brought, to know what not to replace.
-class Given {
+// Which variables the user brought: those are not replaced.
+class UserVariables {
 public:
-    explicit Given(const google::protobuf::RepeatedPtrField<std::string>& variables) {
+    explicit UserVariables(const google::protobuf::RepeatedPtrField<std::string>& variables) {
         for (const auto& variable : variables) keys_.insert(std::string_view{variable}.substr(0, variable.find('=')));
     }
     [[nodiscard]] bool has(std::string_view key) const { return keys_.contains(key); }
@@ -49,7 +51,7 @@ std::string join(const std::vector<std::uint32_t>& numbers) { return fmt::format
 std::string device_list(const v1::NodeShare& share) {
     std::vector<std::uint32_t> devices;
     for (const auto& gres : share.gres())
-        if (gres.name() == "gpu") devices.insert(devices.end(), gres.index().begin(), gres.index().end());
+        if (is_device_gres(gres.name())) devices.insert(devices.end(), gres.index().begin(), gres.index().end());
     std::ranges::sort(devices);
     return join(devices);
 }
@@ -63,10 +65,10 @@ std::uint64_t gres_count(const v1::NodeShare& share, std::string_view name) {
 
 // Every component of a heterogeneous job goes by the id of the first.
 Allocation allocation_of(const v1::JobLaunch& launch) {
-    Allocation given{launch.job(), launch.shares()};
-    given.id = launch.job().het_job_id() != 0 ? launch.job().het_job_id() : launch.job_id();
-    if (given.shares.empty()) given.shares.push_back(&launch.share());
-    return given;
+    Allocation allocation{launch.job(), launch.shares()};
+    allocation.id = launch.job().het_job_id() != 0 ? launch.job().het_job_id() : launch.job_id();
+    if (allocation.shares.empty()) allocation.shares.push_back(&launch.share());
+    return allocation;
 }
 
 // ---- what every part of a job sees ---------------------------------------------------------------------------------
@@ -86,15 +88,14 @@ void add_place(Builder& out, const NodeFacts& facts) {
     out.set("SLURM_TOPOLOGY_ADDR_PATTERN", facts.topology_pattern.empty() ? "node" : facts.topology_pattern);
     out.set("SLURM_PRIO_PROCESS", 0);
     const auto first = facts.controllers.substr(0, facts.controllers.find(','));
-    const auto colon = first.rfind(':');
-    if (colon != std::string::npos)  // name:host:port:protocol version:select plugin, of a Slurm 22.05
+    if (Endpoint::parse(first, 0))  // name:host:port:protocol version:select plugin, of a Slurm 22.05
         out.set("SLURM_WORKING_CLUSTER", fmt::format("{}:{}:9728:109", facts.cluster, first));
 }
 
-// What of the node's devices the job or the step has.
+// Which of the node's devices the job or the step has.
 void add_devices(Builder& out, const v1::NodeShare& share) {
-    if (const auto gpus = gres_count(share, "gpu"); gpus != 0) out.set("SLURM_GPUS_ON_NODE", gpus);
-    if (const auto shards = gres_count(share, "shard"); shards != 0) out.set("SLURM_SHARDS_ON_NODE", shards);
+    for (const auto& kind : gres_kinds)
+        if (const auto count = gres_count(share, kind.name); count != 0) out.set(kind.count_variable, count);
 }
 
 // What a script of a heterogeneous job is told about each component.
@@ -109,27 +110,21 @@ void add_components(Builder& out, const v1::JobLaunch& launch) {
     add_components(out, components);
 }
 
-std::pair<std::string, std::string> host_and_port(const std::string& address) {
-    const auto colon = address.rfind(':');
-    if (colon == std::string::npos) return {address, {}};
-    return {address.substr(0, colon), address.substr(colon + 1)};
-}
-
 std::vector<std::uint32_t> step_tasks_per_node(const v1::StepCredential& credential) {
     std::vector<std::uint32_t> counts;
     for (const auto& node : credential.layout()) counts.push_back(static_cast<std::uint32_t>(node.tasks_size()));
     return counts;
 }
 
-void add_step_view(Builder& out, const StepView& view, const Given& given) {
+void add_step_view(Builder& out, const StepView& view, const UserVariables& brought) {
     const auto& step = view.credential.step();
     const auto counts = step_tasks_per_node(view.credential);
     const auto& layout = view.credential.layout(view.node);
     add_step(out, step, counts);
-    // Over several components nodes and tasks are counted through.
+    // Nodes and tasks are numbered across all components.
     const auto& whole = view.launch;
     const auto set_size = [&](std::string_view key, std::uint64_t value) {
-        if (!whole.preserve_size() || !given.has(key)) out.set(key, value);
+        if (!whole.preserve_size() || !brought.has(key)) out.set(key, value);
     };
     set_size("SLURM_NNODES", whole.het_tasks() != 0 ? whole.het_nodes() : counts.size());
     set_size("SLURM_NTASKS", whole.het_tasks() != 0 ? whole.het_tasks() : step.tasks());
@@ -139,34 +134,37 @@ void add_step_view(Builder& out, const StepView& view, const Given& given) {
 }
 
 void add_launcher(Builder& out, const StepView& view) {
-    const auto [host, port] = host_and_port(view.launcher_address);
-    out.set_if("SLURM_LAUNCH_NODE_IPADDR", host);
-    out.set_if("SLURM_SRUN_COMM_HOST", host);
-    out.set_if("SLURM_SRUN_COMM_PORT", port);
-    out.set_if("SLURM_STEP_LAUNCHER_PORT", port);
+    const auto srun = Endpoint::parse(view.launcher_address, 0);
+    if (!srun) return;
+    out.set("SLURM_LAUNCH_NODE_IPADDR", srun->host);
+    out.set("SLURM_SRUN_COMM_HOST", srun->host);
+    out.set("SLURM_SRUN_COMM_PORT", srun->port);
+    out.set("SLURM_STEP_LAUNCHER_PORT", srun->port);
 }
 
 bool has_devices(const v1::NodeShare& share) {
-    return gres_count(share, "gpu") != 0 || gres_count(share, "shard") != 0;
+    return std::ranges::any_of(share.gres(),
+                               [](const auto& gres) { return gres.count() != 0 && find_gres_kind(gres.name()); });
 }
 
 // What a batch script was told about its devices: a step has its own, or none.
 bool names_device(std::string_view variable) {
     static constexpr std::string_view names[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
-                                                 "ZE_AFFINITY_MASK",     "SLURM_STEP_GPUS",      "SLURM_GPUS_ON_NODE",
-                                                 "SLURM_SHARDS_ON_NODE"};
-    return std::ranges::find(names, variable.substr(0, variable.find('='))) != std::end(names);
+                                                 "ZE_AFFINITY_MASK", "SLURM_STEP_GPUS"};
+    const auto name = variable.substr(0, variable.find('='));
+    return std::ranges::find(names, name) != std::end(names) ||
+           std::ranges::find(gres_kinds, name, &GresKind::count_variable) != std::end(gres_kinds);
 }
 
 }  // namespace
 
 Variables batch_environment(const v1::LaunchBatch& batch, const NodeFacts& facts, const Variables& gpu) {
     const auto& launch = batch.job();
-    const Given given{batch.environment()};
+    const UserVariables brought{batch.environment()};
     Builder out;
-    environment::add_submitter(out, given.has("SLURM_SUBMIT_DIR") ? "" : launch.work_dir(),
-                               given.has("SLURM_SUBMIT_HOST") ? "" : launch.job().spec().alloc_node());
-    if (!given.has("TMPDIR")) out.set("TMPDIR", "/tmp");
+    environment::add_submitter(out, brought.has("SLURM_SUBMIT_DIR") ? "" : launch.work_dir(),
+                               brought.has("SLURM_SUBMIT_HOST") ? "" : launch.job().spec().alloc_node());
+    if (!brought.has("TMPDIR")) out.set("TMPDIR", "/tmp");
     add_identity(out, launch, facts);
     add_place(out, facts);
     add_allocation(out, Viewer::script, allocation_of(launch));
@@ -186,24 +184,24 @@ Variables batch_environment(const v1::LaunchBatch& batch, const NodeFacts& facts
 
 Variables step_environment(const StepView& view, const NodeFacts& facts, const Variables& gpu) {
     const auto& launch = view.credential.job();
-    const Given given{view.launch.environment()};
+    const UserVariables brought{view.launch.environment()};
     const bool own_job = launch.job().spec().kind() == v1::JobSpec::STEP_ALLOCATION;  // srun's, for this step
     Builder out;
     const bool job_has_devices = has_devices(own_share(launch, facts));
     Variables users;
     for (const auto& variable : view.launch.environment())
         if (!job_has_devices || !names_device(variable)) users.push_back(variable);
-    if (!given.has("TMPDIR")) out.set("TMPDIR", "/tmp");
-    environment::add_submitter(out, given.has("SLURM_SUBMIT_DIR") ? "" : view.launch.work_dir(),
-                               given.has("SLURM_SUBMIT_HOST") ? "" : launch.job().spec().alloc_node());
-    if (!given.has("SRUN_DEBUG")) out.set("SRUN_DEBUG", 3);
+    if (!brought.has("TMPDIR")) out.set("TMPDIR", "/tmp");
+    environment::add_submitter(out, brought.has("SLURM_SUBMIT_DIR") ? "" : view.launch.work_dir(),
+                               brought.has("SLURM_SUBMIT_HOST") ? "" : launch.job().spec().alloc_node());
+    if (!brought.has("SRUN_DEBUG")) out.set("SRUN_DEBUG", 3);
     add_identity(out, launch, facts);
     add_place(out, facts);
     const auto whole = allocation_of(launch);
     add_allocation(out, own_job ? Viewer::own_task : Viewer::task, whole);
-    if (own_job || !given.has("SLURM_JOB_NAME")) out.set("SLURM_JOB_NAME", launch.job().spec().name());
+    if (own_job || !brought.has("SLURM_JOB_NAME")) out.set("SLURM_JOB_NAME", launch.job().spec().name());
     if (!own_job) out.set_if("SLURM_JOB_GPUS", device_list(own_share(launch, facts)));
-    add_step_view(out, view, given);
+    add_step_view(out, view, brought);
     add_launcher(out, view);
     out.set("SLURM_UMASK", fmt::format("{:04o}", view.umask));
     if (view.launch.label()) out.set("SLURM_LABELIO", 1);

@@ -61,7 +61,7 @@ void Gpus::scan(host::PluginHost& host, const Config& config) {
         devices_.resize(before);
         found.links.clear();
     }
-    // Devices of one type stand together: gres counts them through type by type.
+    // Devices of one type are kept together, because gres numbers them type by type.
     std::ranges::stable_sort(devices_, {}, &GpuDevice::type);
     for (const auto& found : all)
         for (const auto& link : found.links) {

@@ -51,7 +51,7 @@ struct StepRun {
     Loop::Clock::time_point swept_until{};           // its daemon has died: so long its processes are looked for
     Loop::TimerId watchdog{0};
 
-    [[nodiscard]] bool is_settled() const { return ended && finished_report == 0; }
+    [[nodiscard]] bool is_reported() const { return ended && finished_report == 0; }
 };
 
 struct JobRun {
@@ -83,9 +83,9 @@ struct JobRun {
             if (!step.ended) return true;
         return false;
     }
-    [[nodiscard]] bool is_settled() const {
+    [[nodiscard]] bool is_reported() const {
         for (const auto& [id, step] : steps)
-            if (!step.is_settled()) return false;
+            if (!step.is_reported()) return false;
         return phase == Phase::done && done_report == 0 && failure_report == 0;
     }
 };

@@ -116,7 +116,7 @@ Result<void> JobStore::add(const v1::JobLaunch& launch) const {
     return write_file(path + "/" + launch_name, launch.SerializeAsString(), 0600);
 }
 
-// The user's own: bash and others open it again while it runs.
+// It belongs to the user, because bash and others open it again while it runs.
 Result<void> JobStore::add_script(const v1::JobLaunch& launch, const std::string& script) const {
     const auto path = directory(launch.job_id(), launch.attempt()) + "/" + std::string{step::script_name};
     SPUR_CHECK(write_file(path, script, 0700));

@@ -44,7 +44,7 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> find_job(std::string_view
 
 struct StepDaemon {
     pid_t pid{};
-    std::string directory;  // it works in, below the jobs'
+    std::string directory;  // its working directory, below that of the jobs
     bool is_deleted{false};
 };
 

@@ -20,7 +20,7 @@ using boost::system::error_code;
 
 namespace {
 
-// A watched descriptor. Pending waits keep it alive; what they find after it was forgotten is nobody's business.
+// A watched descriptor. Pending waits keep it alive; what they find once it has been forgotten is ignored.
 struct Watch : std::enable_shared_from_this<Watch> {
     Watch(asio::io_context& context, int fd, Loop::Ready handler)
         : descriptor{context, fd}, ready{std::move(handler)} {}

@@ -48,6 +48,18 @@ step::EndOrder end_order(const v1::EndJob& order) {
     return end;
 }
 
+// What hangs on the phases of a job on this node: the site's programs. Those of a step are in spurstepd.
+struct Script {
+    Phase phase;
+    const char* name;
+    const std::string& (v1::AgentPolicy::*program)() const;
+    const char* context;  // SLURM_SCRIPT_CONTEXT
+};
+constexpr Script scripts[]{
+    {Phase::job_prolog, "prolog", &v1::AgentPolicy::prolog, "prolog_slurmd"},
+    {Phase::job_epilog, "epilog", &v1::AgentPolicy::epilog, "epilog_slurmd"},
+};
+
 std::string name(const JobKey& key) { return fmt::format("job {} (attempt {})", key.first, key.second); }
 
 }  // namespace
@@ -87,15 +99,15 @@ std::vector<v1::StepOnNode> NodeJobs::held() const {
         add(job, step_extern);  // the job itself
         if (job.batch) add(job, step_batch);
         for (const auto& [id, step] : job.steps)
-            if (!step.is_settled()) add(job, id);
+            if (!step.is_reported()) add(job, id);
     }
     return held;
 }
 
 // ---- starting ------------------------------------------------------------------------------------------------------
 
-// A controller whose state was put back, or founded anew, gives numbers a second time: then what is here under this one
-// is another job, which has to leave first. True if there is such; `again` follows once it has gone.
+// A controller with an older or a new state uses job numbers again. What is here under the same number is then another
+// job, which has to end first. True if there is one; `again` is called once it has gone.
 bool NodeJobs::is_in_the_way(const v1::JobLaunch& launch, std::function<void()> again) {
     auto* const here = find(launch.job_id(), launch.attempt());
     if (here == nullptr) return false;
@@ -118,7 +130,7 @@ const NodeJobs::Gone* NodeJobs::find_gone(const v1::JobLaunch& launch) const {
     return gone == recent_.end() ? nullptr : &*gone;
 }
 
-// A controller that orders again what is over has lost its end.
+// The controller starts again what is over here: it has lost the report of its end.
 void NodeJobs::tell_again(const Gone& job, const v1::JobLaunch& launch) {
     log::warning("{} has been here and is over, and the controller does not know", name(job.key));
     if (job.end) {
@@ -193,20 +205,34 @@ void NodeJobs::start(const v1::PrepareJob& order) {
     if (*admitted != nullptr) begin(**admitted);
 }
 
-Variables NodeJobs::script_variables(const JobRun& job, const char* context) const {
-    return script_environment(job.launch, setup_.facts, setup_.gpus.bind(gpu_indexes(job.launch.share())).variables,
-                              context);
+bool NodeJobs::has_scripts(Phase phase) const {
+    return std::ranges::any_of(scripts, [&](const Script& script) {
+        return script.phase == phase && !(setup_.policy.*script.program)().empty();
+    });
+}
+
+// One after the other, until one fails.
+void NodeJobs::run_scripts(const JobKey& key, Phase phase, ScriptsEnded ended, std::size_t from) {
+    const auto* const job = find(key.first, key.second);
+    if (job == nullptr) return;
+    for (auto at = from; at < std::size(scripts); ++at) {
+        const auto& script = scripts[at];
+        const auto& program = (setup_.policy.*script.program)();
+        if (script.phase != phase || program.empty()) continue;
+        const auto devices = setup_.gpus.bind(gpu_indexes(job->launch.share())).variables;
+        const auto pid = start_script(program, script_environment(job->launch, setup_.facts, devices, script.context));
+        if (!pid) return (this->*ended)(key, pid.error().text);
+        return watch_child(loop_, *pid, [this, key, phase, ended, at, program](int status) {
+            if (status == 0) return run_scripts(key, phase, ended, at + 1);
+            (this->*ended)(key, fmt::format("{} {} {}", scripts[at].name, program, describe_status(status)));
+        });
+    }
+    (this->*ended)(key, {});
 }
 
 void NodeJobs::begin(JobRun& job) {
-    const auto& script = setup_.policy.prolog();
-    if (script.empty()) return open_gate(job);
     job.phase = JobRun::Phase::prolog;
-    const auto pid = start_script(script, script_variables(job, "prolog_slurmd"));
-    if (!pid) return prolog_ended(job.key, pid.error().text);
-    watch_child(loop_, *pid, [this, key = job.key, script](int status) {
-        prolog_ended(key, status == 0 ? std::string{} : fmt::format("prolog {} {}", script, describe_status(status)));
-    });
+    run_scripts(job.key, Phase::job_prolog, &NodeJobs::prolog_ended);
 }
 
 void NodeJobs::prolog_ended(const JobKey& key, const std::string& error) {
@@ -223,7 +249,7 @@ void NodeJobs::prolog_ended(const JobKey& key, const std::string& error) {
     check_end(*job);
 }
 
-// Nothing stands in the way of steps any more, unless the job has been told to end in the meantime.
+// Steps may start from now on, unless the job has been told to end in the meantime.
 void NodeJobs::open_gate(JobRun& job) {
     const auto key = job.key;
     const auto early = awaited_.extract(key);
@@ -243,7 +269,7 @@ void NodeJobs::report_failure(JobRun& job, v1::StepReport::Kind kind, const std:
         auto* const heard = find(key.first, key.second);
         if (heard == nullptr) return;
         heard->failure_report = 0;
-        settle(*heard);
+        forget_if_reported(*heard);
     });
 }
 
@@ -280,16 +306,9 @@ void NodeJobs::end_steps(JobRun& job) {
 void NodeJobs::check_end(JobRun& job) {
     if (!job.ending || job.phase != JobRun::Phase::running || job.has_live_steps()) return;
     job.phase = JobRun::Phase::epilog;
-    const auto& script = setup_.policy.epilog();
-    if (script.empty() || job.epilog_done || (!job.ending->run_epilog() && !job.unknown_to_controller))
+    if (!has_scripts(Phase::job_epilog) || job.epilog_done || (!job.ending->run_epilog() && !job.unknown_to_controller))
         return report_done(job);
-    const auto pid = start_script(script, script_variables(job, "epilog_slurmd"));
-    if (!pid) {
-        return epilog_ended(job.key, pid.error().text);
-    }
-    watch_child(loop_, *pid, [this, key = job.key, script](int status) {
-        epilog_ended(key, status == 0 ? std::string{} : fmt::format("epilog {} {}", script, describe_status(status)));
-    });
+    run_scripts(job.key, Phase::job_epilog, &NodeJobs::epilog_ended);
 }
 
 void NodeJobs::epilog_ended(const JobKey& key, const std::string& error) {
@@ -311,20 +330,20 @@ void NodeJobs::report_done(JobRun& job) {
             auto* const heard = find(key.first, key.second);
             if (heard == nullptr) return;
             heard->done_report = 0;
-            settle(*heard);
+            forget_if_reported(*heard);
         });
     }
-    settle(job);
+    forget_if_reported(job);
 }
 
-// Forgets the job once nothing about it is left to be told.
-void NodeJobs::settle(JobRun& job) {
-    if (!job.is_settled()) return;
+// Forgets the job once everything about it has been reported.
+void NodeJobs::forget_if_reported(JobRun& job) {
+    if (!job.is_reported()) return;
     const auto key = job.key;
     // Not now: callers still look at the record.
     loop_.post([this, key] {
         const auto found = jobs_.find(key);
-        if (found != jobs_.end() && found->second.is_settled()) remove(key);
+        if (found != jobs_.end() && found->second.is_reported()) remove(key);
     });
 }
 
@@ -338,7 +357,7 @@ void NodeJobs::remove(const JobKey& key) {
     if (const auto next = postponed_.extract(key)) loop_.post(next.mapped());
 }
 
-// The controller does not know it: it ends, and nobody hears of that.
+// The controller does not know the job: it is ended, and its end is not reported.
 void NodeJobs::abandon(JobRun& job) {
     job.unknown_to_controller = true;
     job.ending.emplace();
@@ -346,7 +365,7 @@ void NodeJobs::abandon(JobRun& job) {
     for (auto& [id, step] : job.steps) reports_.withdraw(std::exchange(step.finished_report, 0));
     end_steps(job);
     check_end(job);
-    if (job.phase == JobRun::Phase::done) settle(job);
+    if (job.phase == JobRun::Phase::done) forget_if_reported(job);
 }
 
 void NodeJobs::drop(const google::protobuf::RepeatedPtrField<v1::StepOnNode>& unknown) {

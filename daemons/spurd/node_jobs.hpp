@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/slurm/phase.hpp"
 #include "daemons/spurd/job_run.hpp"
 #include "daemons/spurd/job_store.hpp"
 #include "daemons/spurd/launcher.hpp"
@@ -84,6 +85,9 @@ private:
     void tell_again(const Gone& job, const v1::JobLaunch& launch);
     Result<JobRun*> admit(const v1::JobLaunch& launch, bool runs_script);
     void begin(JobRun& job);
+    using ScriptsEnded = void (NodeJobs::*)(const JobKey& key, const std::string& error);
+    [[nodiscard]] bool has_scripts(Phase phase) const;
+    void run_scripts(const JobKey& key, Phase phase, ScriptsEnded ended, std::size_t from = 0);
     void prolog_ended(const JobKey& key, const std::string& error);
     void open_gate(JobRun& job);
     void report_failure(JobRun& job, v1::StepReport::Kind kind, const std::string& error);
@@ -91,10 +95,9 @@ private:
     void check_end(JobRun& job);
     void epilog_ended(const JobKey& key, const std::string& error);
     void report_done(JobRun& job);
-    void settle(JobRun& job);
+    void forget_if_reported(JobRun& job);
     void abandon(JobRun& job);
     void remove(const JobKey& key);
-    [[nodiscard]] Variables script_variables(const JobRun& job, const char* context) const;
 
     // steps
     void start_batch(JobRun& job);

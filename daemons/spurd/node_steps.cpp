@@ -204,7 +204,7 @@ void NodeJobs::step_started(JobRun& job, StepRun& step, const step::Started& sta
     });
 }
 
-// The end of a batch job that has nothing else anywhere: one report settles it.
+// The end of a batch job that has nothing else anywhere: one report ends it.
 bool NodeJobs::ends_job_here(const JobRun& job, const StepRun& step) const {
     return step.step == step_batch && !job.ending && setup_.policy.epilog().empty() && !job.has_live_steps() &&
            job.launch.job().node_count() <= 1 && job.failure_report == 0;
@@ -237,11 +237,11 @@ void NodeJobs::step_ended(JobRun& job, StepRun& step, const step::StepResult& re
             if (heard == nullptr || !heard->steps.contains(id)) return;
             heard->steps.at(id).finished_report = 0;
             if (heard->phase != JobRun::Phase::done) store_.remove_result(heard->directory, id);
-            settle(*heard);
+            forget_if_reported(*heard);
         });
     }
     check_end(job);
-    settle(job);
+    forget_if_reported(job);
 }
 
 // Gone without a result: it was killed, or never got as far as starting.

@@ -80,7 +80,7 @@ void NodeJobs::sweep(const JobKey& key, std::uint32_t id) {
     give_up(*job, step, error, remains ? kill_failed : "");
 }
 
-// How it would have ended nobody knows. One that was told to end has ended.
+// Nobody knows how it would have ended. If it was told to end, it counts as ended.
 void NodeJobs::give_up(JobRun& job, StepRun& step, const std::string& error, const std::string& drain) {
     if (!drain.empty())
         log::error("processes of step {}.{} cannot be killed", job.key.first, step::step_name(step.step));

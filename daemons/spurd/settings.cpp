@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "core/text/hostlist.hpp"
+#include "daemons/common/wire/members.hpp"
 
 namespace spur::agent {
 
@@ -25,27 +26,11 @@ std::string default_state_dir(const std::string& node) {
     return (state.empty() ? variable("HOME") + "/.local/state" : state) + "/spur/spurd/" + node;
 }
 
-bool listens_everywhere(const std::string& host) { return host.empty() || host == "0.0.0.0" || host == "::"; }
-
 // Option, environment, the list of controllers, the only controller's own address, this machine.
-Result<std::vector<wire::Endpoint>> find_controllers(const daemon::DaemonOptions& options, const Config& config) {
+Result<std::vector<Endpoint>> find_controllers(const daemon::DaemonOptions& options, const Config& config) {
     for (const auto& text : {std::string{options.get("controller")}, variable("SPUR_CONTROLLER_ADDR")})
-        if (!text.empty()) return wire::Endpoint::parse_list(text);
-    const auto& own = config.controller.listen_addr;
-    std::uint16_t port = wire::controller_port;
-    wire::Endpoint single{"127.0.0.1", port};
-    if (!own.empty()) {
-        SPUR_TRY(single, wire::Endpoint::parse(own));
-        port = single.port;
-        if (listens_everywhere(single.host)) single.host = "127.0.0.1";
-    }
-    std::vector<wire::Endpoint> controllers;
-    for (const auto& host : config.controller.hosts) {
-        SPUR_TRY(auto endpoint, wire::Endpoint::parse(host, port));
-        controllers.push_back(std::move(endpoint));
-    }
-    if (controllers.empty()) controllers.push_back(single);
-    return controllers;
+        if (!text.empty()) return Endpoint::parse_list(text);
+    return wire::resolve_controllers(config.controller.listen_addr, config.controller.hosts);
 }
 
 // The CPUs behind the cores that the controller gives away. Virtual nodes are all on this machine: each has its part of
@@ -77,14 +62,14 @@ std::string configured_addr(const NodeConfig& node, const std::string& name) {
 
 // Option, [agent], the node's own entry. Where nobody proves who he is (auth/local), other machines are served only if
 // the configuration names an address for that.
-Result<wire::Endpoint> find_listen(const daemon::DaemonOptions& options, const Config& config, const NodeConfig* node,
-                                   const std::string& addr) {
-    const auto port = node != nullptr && node->port != 0 ? node->port : wire::agent_port;
+Result<Endpoint> find_listen(const daemon::DaemonOptions& options, const Config& config, const NodeConfig* node,
+                             const std::string& addr) {
+    const auto port = node != nullptr && node->port != 0 ? node->port : agent_port;
     const auto& given = options.listen.empty() ? config.agent.listen_addr : options.listen;
-    if (!given.empty()) return wire::Endpoint::parse(given, port);
-    if (config.auth.plugin != "auth/local") return wire::Endpoint{"0.0.0.0", port};
-    if (addr.empty()) return wire::Endpoint{"127.0.0.1", port};
-    return wire::Endpoint::parse(addr, port);
+    if (!given.empty()) return Endpoint::parse(given, port);
+    if (config.auth.plugin != "auth/local") return Endpoint{"0.0.0.0", port};
+    if (addr.empty()) return Endpoint{"127.0.0.1", port};
+    return Endpoint::parse(addr, port);
 }
 
 // A virtual node is what its configuration says, whatever the machine has.
@@ -156,8 +141,8 @@ std::string serve_address(const Settings& settings, std::uint16_t port, const st
     if (!settings.advertise.empty()) return settings.advertise;
     auto endpoint = settings.listen;
     endpoint.port = port;
-    if (listens_everywhere(endpoint.host)) endpoint.host = hostname;
-    if (const auto named = wire::Endpoint::parse(settings.addr, port)) endpoint = *named;
+    if (endpoint.is_everywhere()) endpoint.host = hostname;
+    if (const auto named = Endpoint::parse(settings.addr, port)) endpoint = *named;
     return endpoint.text();
 }
 

@@ -6,8 +6,8 @@
 
 #include "core/base/result.hpp"
 #include "core/model/config.hpp"
+#include "core/text/endpoint.hpp"
 #include "daemons/common/daemon/options.hpp"
-#include "daemons/common/wire/endpoint.hpp"
 #include "daemons/spurd/hardware.hpp"
 
 namespace spur::agent {
@@ -21,9 +21,9 @@ struct Settings {
     Hardware hardware;       // as the node is to be seen
     std::string state_dir;
     std::string stepd;
-    std::vector<wire::Endpoint> controllers;
+    std::vector<Endpoint> controllers;
     std::string controller_list;  // the same as text
-    wire::Endpoint listen;
+    Endpoint listen;
     std::string advertise;  // empty: made from `listen` once the port is known
     std::string addr;       // by which the configuration says the node is reached; may be empty
     std::vector<std::vector<std::uint32_t>> core_cpus;  // of the node's cores; empty: they are not bound to any

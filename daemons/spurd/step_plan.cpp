@@ -9,6 +9,7 @@
 #include <charconv>
 #include <utility>
 
+#include "core/model/gres_kind.hpp"
 #include "core/slurm/rlimits.hpp"
 #include "core/slurm/signal.hpp"
 #include "core/text/lexical.hpp"
@@ -90,7 +91,7 @@ bool asks_for_login(const std::vector<std::string>& environment) {
 std::vector<std::uint32_t> gpu_indexes(const v1::NodeShare& share) {
     std::vector<std::uint32_t> indexes;
     for (const auto& gres : share.gres())
-        if (gres.name() == "gpu" || gres.name() == "shard")  // shards name the gpus they lie on
+        if (find_gres_kind(gres.name()))  // shards name the gpus they lie on
             indexes.insert(indexes.end(), gres.index().begin(), gres.index().end());
     std::ranges::sort(indexes);
     return indexes;

@@ -111,7 +111,7 @@ std::string Containment::entry_failure() const {
 
 void Containment::signal_all(int signal) const {
     auto error = no_error();
-    // A task between its fork and its scope first: had it entered meanwhile, the scope's turn would come later.
+    // First the tasks that have been forked and have not entered the scope yet: one that enters it now is met below.
     if (contains() && signal != SIGKILL) signal_children_beside(getpid(), signal);
     if (contains()) plugin_->ops().signal(plugin_->self(), &scope_, signal, &error);
     // Also everything below us: where there are no scopes, and where nothing may live on.
@@ -153,7 +153,7 @@ bool Containment::remove() const {
     auto error = no_error();
     const auto remove_step = [&] { return plugin_->ops().remove(plugin_->self(), &scope_, &error) != SPUR_E_BUSY; };
     bool removed = remove_step();
-    if (!removed) {  // somebody came in by another door
+    if (!removed) {  // a process entered after the last look
         plugin_->ops().signal(plugin_->self(), &scope_, SIGKILL, &error);
         removed = remove_step();
     }

@@ -65,6 +65,6 @@ int main(int argc, char** argv) {
     auto connection =
         arguments.zygote >= 0 ? step::serve_forks(arguments.zygote) : step::FrameSocket{arguments.connection};
     if (!connection.is_open()) return 0;
-    // _exit: what the zygote's other children inherited alike is not this one's to tear down.
+    // _exit: what was set up in the zygote belongs to all its children, and none may tear it down.
     _exit(step::run_step(std::move(connection), cgroup));
 }

@@ -22,13 +22,15 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/slurm/phase.hpp"
+
 namespace spur::step {
 
 namespace {
 
 constexpr unsigned cpu_count = 8192, bits = 8 * sizeof(unsigned long);
 
-// On the stderr of the program that is about to be.
+// To the stderr of the program that is about to start.
 void complain(const std::string& text) {
     const auto line = "slurmstepd: error: " + text + "\n";
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
@@ -76,7 +78,7 @@ void bind_to(const std::string& cpu_list, const std::string& label) {
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
-// Once root's power is gone, and within what this daemon itself was given: nobody's hard limit is raised.
+// Called without root's rights, and within the limits of this daemon: nobody's hard limit is raised.
 void apply(const ProcessLimit& limit) {
     const auto resource = static_cast<__rlimit_resource_t>(limit.resource);
     rlimit now{};
@@ -102,7 +104,8 @@ void become_user(const LaunchSpec& spec) {
     }
 }
 
-// spurd and its step daemons are not to be killed when memory runs out, and may run before others. What they start is.
+// spurd and its step daemons are protected from the out-of-memory killer and may have a higher priority. What they
+// start has neither.
 void be_ordinary() {
     if (getpriority(PRIO_PROCESS, 0) != 0) setpriority(PRIO_PROCESS, 0, 0);
     const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -230,7 +233,7 @@ void run_prolog(const std::string& script, const char* name, Environment& enviro
     [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, printed.data(), printed.size());
 }
 
-// What a login begins with. Asked for here, in the child: the directory service may take its time.
+// How a login begins. The user is looked up here, in the child, because the directory service may take its time.
 void begin_login(Program& program, std::string& directory) {
     const auto* const user = getpwuid(getuid());
     if (user == nullptr) {
@@ -247,32 +250,75 @@ void begin_login(Program& program, std::string& directory) {
     directory = user->pw_dir;
 }
 
-[[noreturn]] void become(Program program, const LaunchSpec& spec, const Containment& containment) {
-    if (program.terminal)
+// A process between fork and exec.
+struct Child {
+    Program program;
+    const LaunchSpec& spec;
+    const Containment& containment;
+};
+
+void lead_processes(Child& child) {
+    if (child.program.terminal)
         setsid();
     else
         setpgid(0, 0);
-    const int outside = containment.enter(program.task);
-    place_stdio(program);
+}
+
+void enter_containment(Child& child) {
+    const int outside = child.containment.enter(child.program.task);
+    place_stdio(child.program);
     keep_only_stdio();
-    if (outside != 0) {
-        errno = outside;
-        give_up("cannot enter the step's control group");
-    }
-    be_ordinary();
-    if (program.terminal) ioctl(STDIN_FILENO, TIOCSCTTY, 0);
-    if (!program.cpu_list.empty()) bind_to(program.cpu_list, program.bind_label);
-    become_user(spec);
-    for (const auto& limit : spec.rlimits) apply(limit);
-    reset_signals();
-    umask(static_cast<mode_t>(spec.umask));
-    auto directory = spec.work_dir.empty() ? "/" : spec.work_dir;
-    if (program.login) begin_login(program, directory);
+    if (outside == 0) return;
+    errno = outside;
+    give_up("cannot enter the step's control group");
+}
+
+void take_terminal(Child& child) {
+    if (child.program.terminal) ioctl(STDIN_FILENO, TIOCSCTTY, 0);
+}
+
+void bind(Child& child) {
+    if (!child.program.cpu_list.empty()) bind_to(child.program.cpu_list, child.program.bind_label);
+}
+
+void limit(Child& child) {
+    for (const auto& one : child.spec.rlimits) apply(one);
+}
+
+void go_to_work(Child& child) {
+    umask(static_cast<mode_t>(child.spec.umask));
+    auto directory = child.spec.work_dir.empty() ? "/" : child.spec.work_dir;
+    if (child.program.login) begin_login(child.program, directory);
     go_to(directory);
+}
+
+void run_prologs(Child& child) {
+    auto& program = child.program;
     program.environment.set("SLURM_TASK_PID", std::to_string(getpid()));
     run_prolog(program.prolog, "TaskProlog", program.environment);
     run_prolog(program.user_prolog, "--task-prolog", program.environment);
-    exec_or_complain(program.argv, program.environment);
+}
+
+// What hangs on the phases of a task's own process; those of its step are in step_daemon.cpp. A row that fails says so
+// on stderr and ends the process.
+constexpr Hook<void (*)(Child&)> hooks[]{
+    {Phase::task_init_privileged, lead_processes},
+    {Phase::task_init_privileged, enter_containment},
+    {Phase::task_init_privileged, [](Child&) { be_ordinary(); }},
+    {Phase::task_init_privileged, take_terminal},
+    {Phase::task_init_privileged, bind},
+    {Phase::task_init, limit},
+    {Phase::task_init, [](Child&) { reset_signals(); }},
+    {Phase::task_init, go_to_work},
+    {Phase::task_init, run_prologs},
+};
+static_assert(is_in_order(hooks));
+
+[[noreturn]] void become(Child child) {
+    run_phase(hooks, Phase::task_init_privileged, child);
+    become_user(child.spec);
+    run_phase(hooks, Phase::task_init, child);
+    exec_or_complain(child.program.argv, child.program.environment);
 }
 
 }  // namespace
@@ -280,8 +326,8 @@ void begin_login(Program& program, std::string& directory) {
 Result<pid_t> start(const Program& program, const LaunchSpec& spec, const Containment& containment) {
     const auto pid = fork();
     if (pid < 0) return fail(ErrorCode::unavailable, "fork: {}", std::strerror(errno));
-    if (pid == 0) become(program, spec, containment);
-    if (!program.terminal) setpgid(pid, pid);  // both sides do it: whoever comes first, it is done
+    if (pid == 0) become({program, spec, containment});
+    if (!program.terminal) setpgid(pid, pid);  // parent and child both do it, whichever comes first
     return pid;
 }
 

@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "core/slurm/phase.hpp"
 #include "core/slurm/refusal.hpp"
 #include "daemons/spurstepd/program.hpp"
 
@@ -28,7 +29,7 @@ constexpr std::uint32_t out_of_memory_status = 125;  // 0:125
 constexpr auto leftover_pause = 100ms;               // between rounds of SIGKILL
 constexpr auto unkillable_after = 60s;
 constexpr auto sign_of_life = 1s;    // how often spurd hears that everything is being killed
-constexpr auto write_patience = 3s;  // of a step that is being ended, for files that do not take what is for them
+constexpr auto write_patience = 3s;  // once a step is being ended: for files to take the rest of its output
 constexpr auto longest_wait = 60s;
 constexpr std::size_t output_backlog = 1U << 20;
 
@@ -54,11 +55,38 @@ StepDaemon::StepDaemon(LaunchSpec spec, FrameSocket connection, const CgroupChoi
     }
 }
 
+// What hangs on each phase of a step, in order; see core/slurm/phase.hpp. What happens in a task's own process is in
+// program.cpp.
+struct StepDaemon::Hooks {
+    static constexpr Hook<Result<void> (StepDaemon::*)()> begin[]{
+        {Phase::init, &StepDaemon::watch_children},
+        {Phase::init, &StepDaemon::go_to_directory},
+        {Phase::init, &StepDaemon::listen},
+        {Phase::init, &StepDaemon::contain},
+        {Phase::user_init, &StepDaemon::take_early_orders},
+        {Phase::user_init, &StepDaemon::load_environment},
+        {Phase::user_init, &StepDaemon::open_files},
+    };
+    static constexpr Hook<void (StepDaemon::*)(Task&)> task[]{
+        {Phase::task_post_fork, &StepDaemon::connect_streams},
+        {Phase::task_exit, &StepDaemon::note_exit},
+        {Phase::task_exit, &StepDaemon::start_epilog},
+    };
+    static constexpr Hook<void (StepDaemon::*)()> end[]{
+        {Phase::exit, &StepDaemon::check_memory},  // before the end of stderr
+        {Phase::exit, &StepDaemon::drain_streams},   {Phase::exit, &StepDaemon::write_out},
+        {Phase::exit, &StepDaemon::deliver},         {Phase::exit, &StepDaemon::measure},
+        {Phase::exit, &StepDaemon::end_containment}, {Phase::exit, &StepDaemon::report},
+    };
+    static_assert(is_in_order(begin) && is_in_order(task) && is_in_order(end));
+};
+
 void StepDaemon::run() {
     greet();
-    auto ready = prepare();
+    auto ready = run_phase(Hooks::begin, Phase::init, *this);
     const bool prepared = ready.has_value();
-    if (ready) ready = launch();
+    if (ready) ready = run_phase(Hooks::begin, Phase::user_init, *this);
+    if (ready) ready = start_tasks();
     if (!ready) {
         result_.launch_failed = true;
         result_.user_error = prepared && ready.error().code == ErrorCode::invalid;
@@ -67,10 +95,10 @@ void StepDaemon::run() {
         containment_.signal_all(SIGKILL);
     }
     if (ready) loop();
-    finish();
+    run_phase(Hooks::end, Phase::exit, *this);
 }
 
-Result<void> StepDaemon::prepare() {
+Result<void> StepDaemon::watch_children() {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     std::signal(SIGPIPE, SIG_IGN);
     sigset_t children;
@@ -79,16 +107,21 @@ Result<void> StepDaemon::prepare() {
     sigprocmask(SIG_BLOCK, &children, nullptr);
     child_events_ = Descriptor{signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK)};
     if (!child_events_) return fail(ErrorCode::unavailable, "signalfd: {}", std::strerror(errno));
-    if (chdir(spec_.directory.c_str()) != 0)
-        return fail(ErrorCode::unavailable, "{}: {}", spec_.directory, std::strerror(errno));
-    listen();
+    return {};
+}
+
+Result<void> StepDaemon::go_to_directory() {
+    if (chdir(spec_.directory.c_str()) == 0) return {};
+    return fail(ErrorCode::unavailable, "{}: {}", spec_.directory, std::strerror(errno));
+}
+
+Result<void> StepDaemon::contain() {
     auto made = containment_.prepare(spec_);
     if (!made) fail_containment(made.error().text);
     return made;
 }
 
-// Nothing runs here that cannot be held to its limits and killed: neither this step nor, until somebody has looked,
-// another one.
+// Nothing runs here that cannot be held to its limits and killed. The node is drained until somebody has looked.
 void StepDaemon::fail_containment(const std::string& why) {
     result_.launch_failed = true;
     result_.status = launch_failed_status;
@@ -98,14 +131,21 @@ void StepDaemon::fail_containment(const std::string& why) {
 
 // ---- starting ------------------------------------------------------------------------------------------------------
 
-Result<void> StepDaemon::launch() {
-    read_connection();  // what came on the heels of the spec is in the buffer already, where poll() does not see it
-    Environment environment;
-    if (spec_.load_user_environment) load_login_environment(environment);
-    environment.put_all(spec_.environment);
-    SPUR_CHECK(open_files());
+// What came right after the spec is in the buffer already, where poll() does not see it.
+Result<void> StepDaemon::take_early_orders() {
+    read_connection();
+    return {};
+}
+
+Result<void> StepDaemon::load_environment() {
+    if (spec_.load_user_environment) load_login_environment();
+    environment_.put_all(spec_.environment);
+    return {};
+}
+
+Result<void> StepDaemon::start_tasks() {
     if (is_ending()) return end_unstarted(), Result<void>{};
-    for (auto& task : tasks_) SPUR_CHECK(start_task(task, environment));
+    for (auto& task : tasks_) SPUR_CHECK(start_task(task));
     started_ = true;
     if (suspended_) stop_at_ = Clock::now();  // it was told so before there was anything to stop
     for (const auto& frame : std::exchange(early_, {})) obey(frame);
@@ -115,15 +155,15 @@ Result<void> StepDaemon::launch() {
     return {};
 }
 
-// The profile may do anything, orders and limits count meanwhile.
-void StepDaemon::load_login_environment(Environment& environment) {
+// The user's profile may take its time: orders and limits count meanwhile.
+void StepDaemon::load_login_environment() {
     auto login = LoginShell::start(spec_, containment_);
     if (!login) return log('2', "the user's environment could not be loaded: " + login.error().text);
     login_ = *std::move(login);
     while (!login_->is_over() && !is_ending()) wait_once();
     containment_.signal_all(SIGKILL);  // there is nothing else yet
     if (const auto found = login_->environment())
-        environment.put_all(*found);
+        environment_.put_all(*found);
     else if (!is_ending())
         log('2', "the user's environment could not be loaded: " + found.error().text);
     login_.reset();
@@ -144,15 +184,16 @@ void StepDaemon::end_unstarted() {
     result_.status = SIGTERM;
 }
 
-Result<void> StepDaemon::start_task(Task& task, const Environment& environment) {
+Result<void> StepDaemon::start_task(Task& task) {
     const auto& spec = spec_.tasks[task.index];
-    SPUR_TRY(auto streams, open_streams(spec_, task.index, files_));
+    auto& streams = task.streams;
+    SPUR_TRY(streams, open_streams(spec_, task.index, files_));
     if (notice_file_ < 0) notice_file_ = files_.output(spec.std_err);
 
     Program program;
     program.argv = spec.argv.empty() ? spec_.argv : spec.argv;
     if (program.argv.empty()) return fail(ErrorCode::invalid, "task {} has no command", task.id);
-    program.environment = environment;
+    program.environment = environment_;
     program.environment.put_all(spec.environment);
     program.in = streams.in_fd;
     program.out = streams.out_fd;
@@ -165,7 +206,12 @@ Result<void> StepDaemon::start_task(Task& task, const Environment& environment) 
     program.user_prolog = spec_.user_task_prolog;
     SPUR_TRY(task.pid, start(program, spec_, containment_));
     task.state = Task::State::running;
+    run_phase(Hooks::task, Phase::task_post_fork, *this, task);
+    return {};
+}
 
+void StepDaemon::connect_streams(Task& task) {
+    auto streams = std::exchange(task.streams, {});
     streams.close_task_ends();
     const bool whole_lines = !spec_.unbuffered && !streams.terminal;
     if (streams.terminal) task.terminal = streams.from_out.get();
@@ -174,7 +220,6 @@ Result<void> StepDaemon::start_task(Task& task, const Environment& environment) 
     task.input.open(std::move(streams.to_task), streams.terminal);
     task.output.open(std::move(streams.from_out), whole_lines);
     task.error.open(std::move(streams.from_err), whole_lines);
-    return {};
 }
 
 // Runs as the user after the task, like its prolog; what it prints is lost, as in Slurm.
@@ -257,8 +302,7 @@ int StepDaemon::wait_ms() const {
     if (spec_.end_boot_s != 0 && !suspended_ && !kill_at_) {
         const auto now = boot_now();
         no_longer_than(std::chrono::seconds{spec_.end_boot_s - now});
-        if (is_warning_due())
-            no_longer_than(std::chrono::seconds{spec_.end_boot_s - spec_.warn_before_s - now});
+        if (is_warning_due()) no_longer_than(std::chrono::seconds{spec_.end_boot_s - spec_.warn_before_s - now});
     }
     return static_cast<int>(wait.count());
 }
@@ -269,7 +313,7 @@ void StepDaemon::add_streams(std::vector<pollfd>& waits, std::vector<std::pair<T
         owners.emplace_back(&task, stream);
     };
     const bool forwards =
-        discards_ || (is_read() ? connection_.unsent() < output_backlog : story_.bytes() < Story::limit);
+        discards_ || (is_read() ? connection_.unsent() < output_backlog : unread_.bytes() < UnreadFrames::limit);
     const auto takes = [&](int file) { return file >= 0 ? files_.unwritten(file) < output_backlog : forwards; };
     for (auto& task : tasks_) {
         if (task.output.is_open() && takes(task.out_file)) add(task, 1, task.output.fd(), POLLIN);
@@ -323,17 +367,21 @@ void StepDaemon::reap() {
             if (status != 0) say(*task, "--task-epilog failed status=" + std::to_string(status));
             continue;
         }
-        if (const auto outside = containment_.entry_failure(); !outside.empty()) {
-            fail_containment(outside);
-            containment_.signal_all(SIGKILL);
-        }
         task->status = static_cast<std::uint32_t>(status);
-        task->input.close();
-        result_.status = std::max(result_.status, task->status);
-        const bool oom = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && containment_.oom_kills() > 0;
-        tell_reader(FrameType::task_exit, encode(TaskExit{task->id, task->status, oom}));
-        start_epilog(*task);
+        run_phase(Hooks::task, Phase::task_exit, *this, *task);
     }
+}
+
+void StepDaemon::note_exit(Task& task) {
+    if (const auto outside = containment_.entry_failure(); !outside.empty()) {
+        fail_containment(outside);
+        containment_.signal_all(SIGKILL);
+    }
+    task.input.close();
+    result_.status = std::max(result_.status, task.status);
+    const auto status = static_cast<int>(task.status);
+    const bool oom = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && containment_.oom_kills() > 0;
+    tell_reader(FrameType::task_exit, encode(TaskExit{task.id, task.status, oom}));
 }
 
 void StepDaemon::check_time() {
@@ -356,7 +404,14 @@ void StepDaemon::check_time() {
 
 // ---- finishing -----------------------------------------------------------------------------------------------------
 
-// Every writer is dead: what is in the pipe is all there will be.
+void StepDaemon::drain_streams() {
+    for (auto& task : tasks_) {
+        drain(task, task.output, false);
+        drain(task, task.error, true);
+    }
+}
+
+// Every writer is dead: the pipe holds all that will ever come.
 void StepDaemon::drain(Task& task, OutputStream& stream, bool error_stream) {
     const auto onward = [&](std::string_view data, bool eof) { forward(task, error_stream, data, eof); };
     for (int round = 0; stream.is_open() && round < 1000; ++round) {
@@ -367,7 +422,7 @@ void StepDaemon::drain(Task& task, OutputStream& stream, bool error_stream) {
     stream.finish(onward);
 }
 
-// What is for the user's files is waited for, however slow they are, until the step is told to end.
+// Waits for the user's files to take what is for them, however slow they are, until the step is told to end.
 void StepDaemon::write_out() {
     while (const auto bytes = files_.unwritten()) {
         if (!write_by_ && is_ending()) write_by_ = Clock::now() + write_patience;
@@ -387,14 +442,7 @@ void StepDaemon::check_memory() {
                                     kills, spec_.label));
 }
 
-void StepDaemon::finish() {
-    check_memory();  // before the end of stderr
-    for (auto& task : tasks_) {
-        drain(task, task.output, false);
-        drain(task, task.error, true);
-    }
-    write_out();
-    deliver();
+void StepDaemon::measure() {
     rusage all{};
     getrusage(RUSAGE_CHILDREN, &all);
     result_.usage = {microseconds(all.ru_utime), microseconds(all.ru_stime), static_cast<std::uint64_t>(all.ru_maxrss),
@@ -402,7 +450,13 @@ void StepDaemon::finish() {
                      static_cast<std::uint64_t>(all.ru_oublock) * 512};
     containment_.read_usage(result_.usage);
     result_.time = unix_now();
+}
+
+void StepDaemon::end_containment() {
     if (!containment_.remove()) result_.drain = refusal::kill_failed.sentence;
+}
+
+void StepDaemon::report() {
     write_result();
     unlink(socket_name(spec_.step).c_str());
     send(FrameType::finished, encode(result_));

@@ -16,8 +16,8 @@
 #include "daemons/spurstepd/frame.hpp"
 #include "daemons/spurstepd/login_shell.hpp"
 #include "daemons/spurstepd/spec.hpp"
-#include "daemons/spurstepd/story.hpp"
 #include "daemons/spurstepd/task.hpp"
+#include "daemons/spurstepd/unread_frames.hpp"
 
 struct pollfd;
 
@@ -35,19 +35,29 @@ private:
     using Clock = std::chrono::steady_clock;
 
     // starting and finishing
-    Result<void> prepare();
-    Result<void> launch();
-    void load_login_environment(Environment& environment);
+    struct Hooks;  // what hangs on each phase, in order
+    Result<void> watch_children();
+    Result<void> go_to_directory();
+    Result<void> contain();
+    Result<void> take_early_orders();
+    Result<void> load_environment();
+    void load_login_environment();
     Result<void> open_files();
+    Result<void> start_tasks();
     [[nodiscard]] bool is_ending() const { return kill_at_.has_value(); }
     void end_unstarted();
     void fail_containment(const std::string& why);
-    Result<void> start_task(Task& task, const Environment& environment);
+    Result<void> start_task(Task& task);
+    void connect_streams(Task& task);
+    void note_exit(Task& task);
     void start_epilog(Task& task);
-    void finish();
+    void check_memory();
+    void drain_streams();
     void drain(Task& task, OutputStream& stream, bool error_stream);
     void write_out();
-    void check_memory();
+    void measure();
+    void end_containment();
+    void report();
     void write_result() const;
     [[nodiscard]] bool all_tasks_done() const;
     [[nodiscard]] static bool has_children();
@@ -67,7 +77,7 @@ private:
 
     // spurd
     void greet();
-    void listen();
+    Result<void> listen();
     void accept_connection();
     void read_connection();
     void take_order(Frame frame);
@@ -96,13 +106,14 @@ private:
 
     LaunchSpec spec_;
     FrameSocket connection_;
-    Story story_;               // of a step that srun started
+    UnreadFrames unread_;       // of a step that srun started
     bool has_reader_{true};     // at the other end of the connection
     std::uint64_t inputs_{0};   // frames that have arrived
     std::vector<Frame> early_;  // orders for tasks that have not been started yet
     Containment containment_;
     UserFiles files_;
     std::optional<LoginShell> login_;  // while it is asked
+    Environment environment_;          // of every task
     std::vector<Task> tasks_;
     StepResult result_;
     Descriptor listener_, child_events_;

@@ -46,7 +46,7 @@ void StepDaemon::greet() {
 
 // A restarted spurd finds the step by this socket. The name is relative: the path may be longer than a socket's
 // address.
-void StepDaemon::listen() {
+Result<void> StepDaemon::listen() {
     const auto name = socket_name(spec_.step);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -58,6 +58,7 @@ void StepDaemon::listen() {
                        ::listen(listener_.get(), 4) == 0;
     umask(before);
     if (!bound) log('2', std::string{"a restarted spurd will not find this step: "} + std::strerror(errno));
+    return {};
 }
 
 void StepDaemon::accept_connection() {
@@ -90,28 +91,28 @@ void StepDaemon::send(FrameType type, const std::string& payload) {
 }
 
 // Frames for srun are kept until it has confirmed them. Confirmations may be held up behind the tasks' input, so
-// nothing waits for them: what is older than all that can be under way has arrived.
+// nothing waits for them: frames beyond what can be under way count as arrived.
 void StepDaemon::tell_reader(FrameType type, std::string payload) {
     if (spec_.is_batch() || discards_) return send(type, payload);
-    const auto& frame = story_.add(type, std::move(payload));
+    const auto& frame = unread_.add(type, std::move(payload));
     if (is_read()) send(frame.type, frame.payload);
-    if (is_read()) story_.shrink_to(Story::limit);
+    if (is_read()) unread_.shrink_to(UnreadFrames::limit);
 }
 
 void StepDaemon::attach_reader(std::uint64_t next) {
-    if (next < story_.first()) log('2', "some output was lost on its way to srun while spurd was restarted");
-    story_.forget_before(next);
+    if (next < unread_.first()) log('2', "some output was lost on its way to srun while spurd was restarted");
+    unread_.forget_before(next);
     has_reader_ = true;
     send(FrameType::resumed, encode(Count{inputs_}));
-    for (const auto& frame : story_.frames()) send(frame.type, frame.payload);
+    for (const auto& frame : unread_.frames()) send(frame.type, frame.payload);
 }
 
-// The tasks are over. What they said last is waited for by srun, however slowly it reads, and also if spurd is being
+// The tasks are over. Waits until srun has read the last of their output, however slowly, even while spurd is being
 // restarted.
 void StepDaemon::deliver() {
     const auto begun = Clock::now();
     auto alive = begun;  // when the reader was last known to be there, or slow
-    while (!story_.frames().empty() && !discards_) {
+    while (!unread_.frames().empty() && !discards_) {
         const auto now = Clock::now();
         const bool is_busy = is_read() && connection_.unsent() > 0;
         if (is_busy) alive = now;
@@ -191,13 +192,13 @@ void StepDaemon::obey(const Frame& frame) {
             break;
         case FrameType::discard:
             discards_ = true;
-            story_.clear();
+            unread_.clear();
             break;
         case FrameType::attach:
             if (const auto next = decode<Count>(frame.payload)) attach_reader(next->number);
             break;
         case FrameType::received:
-            if (const auto count = decode<Count>(frame.payload)) story_.forget_before(count->number);
+            if (const auto count = decode<Count>(frame.payload)) unread_.forget_before(count->number);
             break;
         default:
             break;  // a newer spurd may know more than we do
@@ -210,7 +211,7 @@ void StepDaemon::signal_step(const SignalOrder& order) {
     const auto number = static_cast<int>(order.signal);
     if (number < 0 || number >= NSIG) return;
     if (number == SIGKILL && !spec_.is_batch()) tell_reader(FrameType::aborted, "");
-    if (number == SIGKILL && !started_) return end({.has_wait = true});  // nor is anything to start
+    if (number == SIGKILL && !started_) return end({.has_wait = true});  // and nothing is to start
     if (order.target == SignalOrder::Target::everything) {
         containment_.signal_all(number);
     } else {
@@ -250,7 +251,7 @@ void StepDaemon::tell(std::string_view because) {
     if (!tasks_.empty()) say(tasks_.front(), line.append(" ***"));
 }
 
-// On the task's stderr, or in the file that has it.
+// To the task's stderr, or to the file that stands for it.
 void StepDaemon::say(const Task& task, const std::string& text) {
     const auto line = "slurmstepd: error: " + text + "\n";
     if (notice_file_ < 0) return forward(task, true, line, false);

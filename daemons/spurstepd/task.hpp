@@ -64,6 +64,7 @@ struct Task {
     State state{State::ready};
     pid_t pid{-1};  // of the task, then of its epilog
     std::uint32_t status{};
+    TaskStreams streams;  // until they are connected
     InputStream input;
     OutputStream output, error;
     int out_file{-1}, err_file{-1};  // where what they bring is written, labelled; -1: it is sent on

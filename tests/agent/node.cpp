@@ -252,7 +252,7 @@ v1::StepLaunch Node::step_launch(const v1::StepCredential& credential, std::vect
 
 Node::Srun Node::srun(const v1::StepLaunch& launch) const {
     Srun run;
-    const auto endpoint = wire::Endpoint::parse(serve_addr);
+    const auto endpoint = Endpoint::parse(serve_addr);
     run.channel = std::make_unique<wire::Channel>(
         wire::ChannelOptions{.endpoints = {*endpoint}, .credentials = std::make_shared<auth::PluginCredentials>(auth)});
     auto stream = run.channel->open("/spur.v1.Agent/RunStep");

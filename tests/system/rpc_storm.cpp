@@ -140,7 +140,7 @@ int main(int argc, char** argv) {
                 answered += storm(session->channel(), method, streams, dice) ? 1 : 0;
                 continue;
             }
-            const auto agent = spur::wire::Endpoint::parse(std::string(name.substr(0, at)));
+            const auto agent = spur::Endpoint::parse(std::string(name.substr(0, at)));
             if (!agent) return std::fprintf(stderr, "rpc_storm: %s\n", agent.error().text.c_str()), 2;
             auto channel = session->channel_to(*agent, {});  // any agent will do
             answered += storm(channel, method, streams, dice) ? 1 : 0;

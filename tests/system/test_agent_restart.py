@@ -234,6 +234,74 @@ class Reboot(unittest.TestCase):
             self.assertTrue(node["Reason"].startswith("Node unexpectedly rebooted"), node["Reason"])
 
 
+class AskedToReboot(unittest.TestCase):
+    """scontrol reboot: the node runs the configured program once it has no jobs, and serves again with another boot id."""
+
+    def cluster(self, script):
+        """One node whose reboot program is `script`; $marks is a file that it can leave a line in."""
+        cluster = Cluster(nodes=1)
+        self.marks = os.path.join(cluster.dir, "marks")
+        program = os.path.join(cluster.dir, "reboot")
+        with open(program, "w") as file:
+            file.write(f"#!/bin/sh\nmarks={self.marks}\n{script}\n")
+        os.chmod(program, 0o755)
+        cluster.settings["agent"] = f'reboot_program = "{program}"'
+        self.addCleanup(cluster.__exit__, None, None, None)
+        return cluster.__enter__()
+
+    def issued(self):
+        return os.path.exists(self.marks) and len(open(self.marks).read().splitlines())
+
+    def node(self, cluster):
+        return cluster.show("node", "n1")
+
+    def test_a_node_reboots_once_its_job_is_over_and_serves_again(self):
+        cluster = self.cluster("echo $SLURMD_NODENAME >> $marks")
+        job = cluster.submit("--wrap", WAIT_FOR_GO)
+        eventually(lambda: "begun" in cluster.read(f"slurm-{job}.out"), "the job has begun")
+        cluster.ok("scontrol", "reboot", "ASAP", "reason=kernel", "n1")
+        self.assertIn("REBOOT_REQUESTED", self.node(cluster)["State"])
+        self.assertFalse(self.issued(), "a job is left on it")
+        go(cluster)
+        eventually(self.issued, "the program runs")
+        node = self.node(cluster)
+        self.assertIn("REBOOT_ISSUED", node["State"])
+        self.assertTrue(node["Reason"].startswith("kernel : reboot issued"), node["Reason"])
+        agent = cluster.agents["n1"]
+        agent.kill()
+        agent.boot_id = "another-boot"
+        agent.start()
+        eventually(lambda: self.node(cluster)["State"] == "IDLE", "the node serves again")
+        cluster.wait_ended(cluster.submit("--wrap", "true"))
+
+    def test_a_node_that_comes_back_without_having_booted_is_told_again(self):
+        cluster = self.cluster("echo $SLURMD_NODENAME >> $marks")
+        cluster.ok("scontrol", "reboot", "nextstate=down", "n1")
+        eventually(self.issued, "the program runs")
+        agent = cluster.agents["n1"]
+        agent.kill()
+        agent.start()
+        eventually(lambda: self.issued() == 2, "the program runs again")
+        agent.kill()
+        agent.boot_id = "another-boot"
+        agent.start()
+        eventually(lambda: self.node(cluster)["State"] == "DOWN", "it stays down, as it was to")
+        self.assertIn("reboot complete", self.node(cluster)["Reason"])
+
+    def test_a_program_that_fails_leaves_the_node_down_with_the_reason(self):
+        cluster = self.cluster("exit 3")
+        cluster.ok("scontrol", "reboot", "n1")
+        eventually(lambda: self.node(cluster)["State"] == "DOWN", "the node is down")
+        self.assertRegex(self.node(cluster)["Reason"], "reboot failed: .*/reboot exited with 3")
+
+    def test_without_a_program_it_is_refused(self):
+        with Cluster(nodes=1) as cluster:
+            refused = cluster.run("scontrol", "reboot", "n1")
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("[agent] reboot_program", refused.stderr)
+            self.assertEqual(self.node(cluster)["State"], "IDLE")
+
+
 class SilentAgent(unittest.TestCase):
     def test_jobs_on_other_nodes_run_while_one_agent_never_answers(self):
         with Cluster(nodes=3, settings={"agent": "timeout_secs = 600"}) as cluster:

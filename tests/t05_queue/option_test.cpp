@@ -54,7 +54,7 @@ TEST(T05Queue, AWrongJobIdIsNamed) {
 
 TEST(T05Queue, StartMeansPendingJobsByStartTime) {
     auto options = queue_options({"--start"});
-    ASSERT_TRUE(squeue::settle(options));
+    ASSERT_TRUE(squeue::combine(options));
     EXPECT_EQ(options.sort, "S");
     EXPECT_TRUE(options.query.states);
 }

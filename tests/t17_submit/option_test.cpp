@@ -24,8 +24,8 @@ Parsed parse(Tool tool, Words words, Source source = Source::command_line) {
 v1::JobSpec spec_of(Tool tool, Words words) {
     auto parsed = parse(tool, std::move(words));
     EXPECT_EQ(parsed.outcome.end, ParseEnd::go_on) << parsed.outcome.error;
-    const auto settled = settle(tool, parsed.options);
-    EXPECT_TRUE(settled) << settled.error().text;
+    const auto combined = combine(tool, parsed.options);
+    EXPECT_TRUE(combined) << combined.error().text;
     return parsed.options.spec;
 }
 std::string refusal(Tool tool, Words words, int code) {
@@ -344,7 +344,7 @@ TEST_F(T17Environment, MemoryIsAskedForInOneWayOnly) {
     SubmitOptions options;
     apply_words(sbatch, {"sbatch", "--mem=1G"}, Source::script, options);
     apply_words(sbatch, {"sbatch", "--mem-per-cpu=100"}, Source::command_line, options);
-    EXPECT_EQ(settle(sbatch, options).error().text, "--mem, --mem-per-cpu, and --mem-per-gpu are mutually exclusive.");
+    EXPECT_EQ(combine(sbatch, options).error().text, "--mem, --mem-per-cpu, and --mem-per-gpu are mutually exclusive.");
 }
 
 TEST_F(T17Environment, AMemoryVariableGivesWayToWhatWasTyped) {
@@ -352,7 +352,7 @@ TEST_F(T17Environment, AMemoryVariableGivesWayToWhatWasTyped) {
     SubmitOptions options;
     apply_environment(sbatch, options);
     apply_words(sbatch, {"sbatch", "--mem-per-cpu=4"}, Source::command_line, options);
-    ASSERT_TRUE(settle(sbatch, options));
+    ASSERT_TRUE(combine(sbatch, options));
     EXPECT_FALSE(options.spec.has_mem_per_node_mib());
     EXPECT_EQ(options.spec.mem_per_cpu_mib(), 4U);
 }

@@ -1,8 +1,8 @@
 // srun: what it asks for, where streams go, what it says of tasks.
 #include "cli/srun/step_environment.hpp"
 #include "cli/srun/step_request.hpp"
-#include "cli/srun/task_book.hpp"
 #include "cli/srun/task_output.hpp"
+#include "cli/srun/task_states.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ submit::SubmitOptions options_of(Words words) {
     words.insert(words.begin(), "srun");
     const auto outcome = submit::apply_words(submit::srun, words, submit::Source::command_line, options);
     EXPECT_EQ(outcome.end, ParseEnd::go_on) << outcome.error;
-    EXPECT_TRUE(submit::settle(submit::srun, options));
+    EXPECT_TRUE(submit::combine(submit::srun, options));
     return options;
 }
 
@@ -119,54 +119,54 @@ google::protobuf::RepeatedPtrField<v1::TaskLayout> layout() {
 }
 
 TEST(T17Step, EndsAreToldTogetherByNodeAndKind) {
-    TaskBook book(layout());
-    book.exited(0, 3 << 8, false);
-    book.exited(1, 3 << 8, false);
-    book.exited(2, 9, false);
-    book.exited(3, 0, false);
-    EXPECT_EQ(book.take_messages(), (Words{"n1: tasks 0-1: Exited with exit code 3", "n2: task 2: Killed"}));
-    EXPECT_TRUE(book.take_messages().empty());
-    EXPECT_TRUE(book.all_over());
-    EXPECT_EQ(book.exit_code(), 137);
-    EXPECT_EQ(book.wait_status(), 9U);
+    TaskStates tasks(layout());
+    tasks.exited(0, 3 << 8, false);
+    tasks.exited(1, 3 << 8, false);
+    tasks.exited(2, 9, false);
+    tasks.exited(3, 0, false);
+    EXPECT_EQ(tasks.take_messages(), (Words{"n1: tasks 0-1: Exited with exit code 3", "n2: task 2: Killed"}));
+    EXPECT_TRUE(tasks.take_messages().empty());
+    EXPECT_TRUE(tasks.all_over());
+    EXPECT_EQ(tasks.exit_code(), 137);
+    EXPECT_EQ(tasks.wait_status(), 9U);
 }
 
 TEST(T17Step, TheHighestExitCodeWins) {
-    TaskBook book(layout());
-    for (std::uint32_t task = 0; task < 4; ++task) book.exited(task, task << 8, false);
-    EXPECT_EQ(book.exit_code(), 3);
-    TaskBook fine(layout());
+    TaskStates tasks(layout());
+    for (std::uint32_t task = 0; task < 4; ++task) tasks.exited(task, task << 8, false);
+    EXPECT_EQ(tasks.exit_code(), 3);
+    TaskStates fine(layout());
     for (std::uint32_t task = 0; task < 4; ++task) fine.exited(task, 0, false);
     EXPECT_EQ(fine.exit_code(), 0);
     EXPECT_FALSE(fine.any_failed());
 }
 
 TEST(T17Step, TasksOutOfMemorySaySo) {
-    TaskBook book(layout());
-    book.exited(0, 9, true);
-    EXPECT_EQ(book.take_messages(), Words{"n1: task 0: Out Of Memory"});
+    TaskStates tasks(layout());
+    tasks.exited(0, 9, true);
+    EXPECT_EQ(tasks.take_messages(), Words{"n1: task 0: Out Of Memory"});
 }
 
 TEST(T17Step, ALostNodeEndsItsTasks) {
-    TaskBook book(layout());
-    book.started(0);
-    book.lost("n1", 137);
-    EXPECT_FALSE(book.all_over());
-    book.exited(2, 0, false);
-    book.exited(3, 0, false);
-    EXPECT_TRUE(book.all_over());
-    EXPECT_NE(book.exit_code(), 0);
+    TaskStates tasks(layout());
+    tasks.started(0);
+    tasks.lost("n1", 137);
+    EXPECT_FALSE(tasks.all_over());
+    tasks.exited(2, 0, false);
+    tasks.exited(3, 0, false);
+    EXPECT_TRUE(tasks.all_over());
+    EXPECT_NE(tasks.exit_code(), 0);
 }
 
 TEST(T17Step, ANodeThatCouldNotStartItsTasksIsAnErrorLikeAnother) {
-    TaskBook book(layout());
-    book.lost("n1", 1);
-    EXPECT_EQ(book.exit_code(), 1);
-    EXPECT_EQ(book.wait_status(), 1U << 8);
+    TaskStates tasks(layout());
+    tasks.lost("n1", 1);
+    EXPECT_EQ(tasks.exit_code(), 1);
+    EXPECT_EQ(tasks.wait_status(), 1U << 8);
 }
 
 TEST(T17Step, OnlyTheSignalsOfTheEndCountAsKilled) {
-    TaskBook crashed(layout());
+    TaskStates crashed(layout());
     crashed.exited(0, SIGSEGV, false);
     EXPECT_FALSE(crashed.was_killed());
     crashed.exited(1, SIGTERM, false);
@@ -174,11 +174,11 @@ TEST(T17Step, OnlyTheSignalsOfTheEndCountAsKilled) {
 }
 
 TEST(T17Step, AfterCtrlCOnlyExitCodesAreTold) {
-    TaskBook book(layout());
-    book.exited(0, SIGINT, false);
-    book.exited(1, 6 << 8, false);
-    EXPECT_EQ(book.take_messages(false), Words{"n1: task 1: Exited with exit code 6"});
-    EXPECT_TRUE(book.take_messages().empty());
+    TaskStates tasks(layout());
+    tasks.exited(0, SIGINT, false);
+    tasks.exited(1, 6 << 8, false);
+    EXPECT_EQ(tasks.take_messages(false), Words{"n1: task 1: Exited with exit code 6"});
+    EXPECT_TRUE(tasks.take_messages().empty());
 }
 
 v1::CreateStepReply made_step(std::uint32_t tasks) {
@@ -202,10 +202,10 @@ TEST(T17Step, TasksAreToldWhatWasAskedFor) {
 }
 
 TEST(T17Step, TheStatesOfTasksAreSummedUp) {
-    TaskBook book(layout());
-    for (std::uint32_t task = 0; task < 3; ++task) book.started(task);
-    book.exited(0, 0, false);
-    EXPECT_EQ(book.states(), (Words{"task 3: unknown", "tasks 1-2: running", "task 0: exited"}));
+    TaskStates tasks(layout());
+    for (std::uint32_t task = 0; task < 3; ++task) tasks.started(task);
+    tasks.exited(0, 0, false);
+    EXPECT_EQ(tasks.states(), (Words{"task 3: unknown", "tasks 1-2: running", "task 0: exited"}));
 }
 
 class T17Output : public testing::Test {

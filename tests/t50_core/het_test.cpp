@@ -276,5 +276,22 @@ TEST(T50Outbox, WhatAccountingMustHearWaitsUntilItHas) {
     EXPECT_EQ(b.cluster().outbox().size(), 1U);
 }
 
+TEST(T50Outbox, NothingIsKeptUntilSomebodyReadsIt) {
+    ClusterBuilder b;
+    b.nodes("n1", cpus(4)).policies([](Policies& policies) { policies.keep_outbox = true; });
+    b.pending("a");
+    EXPECT_FALSE(b.cluster().outbox().empty()) << "as an earlier version of the state has it";
+    b.must(SetStateVersion{newest_state_version});
+    b.pending("b");
+    EXPECT_TRUE(b.cluster().outbox().empty());
+    b.must(OutboxDelivered{0});
+    b.pending("c");
+    ASSERT_EQ(b.cluster().outbox().size(), 1U);
+    EXPECT_EQ(b.cluster().outbox().front().job->id, b.id("c"));
+    const auto loaded = Cluster::load(snapshot_of(b.cluster()));
+    ASSERT_TRUE(loaded);
+    EXPECT_EQ(loaded->outbox().size(), 1U);
+}
+
 }  // namespace
 }  // namespace spur

@@ -221,6 +221,86 @@ TEST(T50Nodes, ARebootThatWasAskedForBringsTheNodeBack) {
     EXPECT_EQ(shown(b, "n1"), "IDLE");
 }
 
+class T50Reboots : public ::testing::Test {
+protected:
+    T50Reboots() {
+        b.nodes("n1", cpus(4)).cluster();
+        b.must(SetStateVersion{newest_state_version});
+    }
+    Events ask(NodeAction action, AfterReboot after = AfterReboot::as_before) {
+        return b.must(
+            UpdateNode{.nodes = {b.node("n1")}, .action = action, .actor = Actor::root(), .after_reboot = after});
+    }
+    const Node& node() { return *b.cluster().find_node("n1"); }
+    ClusterBuilder b;
+};
+
+TEST_F(T50Reboots, ANodeThatComesBackWithoutHavingBootedIsStillToReboot) {
+    EXPECT_EQ(only<RebootWanted>(ask(NodeAction::reboot)).size(), 1U);
+    EXPECT_EQ(node().reason, "reboot requested : reboot issued");
+    b.must(b.registration("n1"));
+    EXPECT_EQ(shown(b, "n1"), "BOOT^");
+    b.must(b.registration("n1", "boot-2"));
+    EXPECT_EQ(shown(b, "n1"), "IDLE");
+    EXPECT_EQ(node().reason, "");
+}
+
+TEST_F(T50Reboots, AsSoonAsPossibleTakesNoNewJobsAndServesAgainAfterwards) {
+    b.running("a", on("n1"), cpus_each(1));
+    EXPECT_TRUE(only<RebootWanted>(ask(NodeAction::reboot_asap)).empty()) << "a job is left on it";
+    EXPECT_FALSE(node().is_available());
+    EXPECT_EQ(node().reason, "Reboot ASAP");
+    b.must(FinishJob{.job = b.id("a"), .attempt = 1});
+    EXPECT_EQ(only<RebootWanted>(b.must(NodeJobDone{b.id("a"), 1, {b.node("n1")}})).size(), 1U);
+    b.must(b.registration("n1", "boot-2"));
+    EXPECT_EQ(shown(b, "n1"), "IDLE");
+    EXPECT_EQ(node().reason, "");
+}
+
+TEST_F(T50Reboots, NextstateDownLeavesItDown) {
+    ask(NodeAction::reboot, AfterReboot::down);
+    b.must(b.registration("n1", "boot-2"));
+    EXPECT_EQ(shown(b, "n1"), "DOWN");
+    EXPECT_EQ(node().reason, "reboot requested : reboot issued : reboot complete");
+}
+
+TEST_F(T50Reboots, ADrainedNodeIsStillDrainedAfterwardsUnlessItIsToResume) {
+    b.must(change(b, "n1", NodeAction::drain, "broken fan"));
+    ask(NodeAction::reboot);
+    b.must(b.registration("n1", "boot-2"));
+    EXPECT_EQ(shown(b, "n1"), "DRAIN");
+    ask(NodeAction::reboot, AfterReboot::resume);
+    b.must(b.registration("n1", "boot-3"));
+    EXPECT_EQ(shown(b, "n1"), "IDLE");
+}
+
+TEST_F(T50Reboots, ACancelledOneTakesBackTheDrain) {
+    b.running("a", on("n1"), cpus_each(1));
+    ask(NodeAction::reboot_asap);
+    ask(NodeAction::cancel_reboot);
+    EXPECT_EQ(shown(b, "n1"), "MIX");
+    EXPECT_TRUE(node().is_available());
+    EXPECT_EQ(node().reason, "");
+}
+
+TEST_F(T50Reboots, OneThatTakesTooLongIsDownAndComesBackAllTheSame) {
+    ask(NodeAction::reboot);
+    b.must(NodeLost{b.node("n1"), "Not responding"});
+    EXPECT_EQ(node().state, NodeState::down);
+    EXPECT_EQ(node().reason, "reboot requested : reboot issued : reboot timed out");
+    b.must(b.registration("n1", "boot-2"));
+    EXPECT_EQ(shown(b, "n1"), "IDLE");
+}
+
+TEST_F(T50Reboots, ResumingOrDowningANodeByHandEndsIt) {
+    ask(NodeAction::reboot);
+    ask(NodeAction::resume);
+    EXPECT_EQ(shown(b, "n1"), "IDLE");
+    ask(NodeAction::reboot);
+    b.must(change(b, "n1", NodeAction::down, "reboot failed: exited with 1"));
+    EXPECT_EQ(shown(b, "n1"), "DOWN");
+}
+
 TEST(T50Nodes, ANodeWithLessThanConfiguredIsInvalid) {
     ClusterBuilder b;
     b.nodes("n1", cpus(4), memory_mib(1000), gpus(2)).cluster();

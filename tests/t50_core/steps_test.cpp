@@ -91,6 +91,7 @@ protected:
         b.policies([](Policies& policies) { policies.keep_outbox = true; });
         b.nodes("n[1-3]", cpus(2));
         b.must(SetStateVersion{newest_state_version});
+        b.must(OutboxDelivered{0});
         b.running("a", on("n[1-3]"), limit_min(10));
         b.must(*lay_out(b, {.min_nodes = 2, .tasks = 2}));
     }

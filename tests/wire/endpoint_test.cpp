@@ -1,5 +1,5 @@
 // Addresses as administrators and users write them.
-#include "daemons/common/wire/endpoint.hpp"
+#include "core/text/endpoint.hpp"
 
 #include <gtest/gtest.h>
 

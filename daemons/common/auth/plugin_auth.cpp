@@ -91,7 +91,7 @@ Result<void> PluginCredentials::verify_reply(std::string_view, std::string_view 
     return {};
 }
 
-Result<void> check_transport(const host::Bound<host::AuthAxis>& auth, const wire::Endpoint& listen, bool has_tls) {
+Result<void> check_transport(const host::Bound<host::AuthAxis>& auth, const Endpoint& listen, bool has_tls) {
     const bool binds = has_feature(auth, SPUR_AUTH_BINDS_REQUEST);
     if (has_tls || listen.is_loopback() || (binds && answers(auth))) return {};
     return fail(ErrorCode::invalid,

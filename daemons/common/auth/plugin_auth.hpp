@@ -1,9 +1,9 @@
 // The auth plugin in force, as the wire wants it: one side makes credentials, the other checks them.
 #pragma once
 
+#include "core/text/endpoint.hpp"
 #include "daemons/common/host/host.hpp"
 #include "daemons/common/wire/auth.hpp"
-#include "daemons/common/wire/endpoint.hpp"
 
 namespace spur::auth {
 
@@ -38,6 +38,6 @@ private:
 
 // Refuses to serve beyond this machine with a plugin that has no proof of the server, or whose credentials can be used
 // by whoever sees them, unless TLS makes up for that.
-Result<void> check_transport(const host::Bound<host::AuthAxis>& auth, const wire::Endpoint& listen, bool has_tls);
+Result<void> check_transport(const host::Bound<host::AuthAxis>& auth, const Endpoint& listen, bool has_tls);
 
 }  // namespace spur::auth

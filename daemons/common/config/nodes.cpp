@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/model/gres.hpp"
+#include "core/model/gres_kind.hpp"
 #include "core/text/hostlist.hpp"
 #include "core/text/lexical.hpp"
 #include "daemons/common/config/sections.hpp"
@@ -52,7 +53,7 @@ void read_gres(const Reading& in, std::vector<GresPool>& out) {
         if (!parsed) return in.refuse("is {}: {}", spur::quoted(word), parsed.error().text);
         for (const auto& gres : *parsed) {
             constexpr std::uint64_t most_devices = 1'024;
-            GresPool pool{Text{gres.name}, Text{gres.type}, gres.count, 0, gres.name == "gpu"};
+            GresPool pool{Text{gres.name}, Text{gres.type}, gres.count, 0, is_device_gres(gres.name)};
             for (const auto& other : pools) {
                 if (other.name == pool.name && other.type == pool.type)
                     return in.refuse("names {} twice", spur::quoted(word));

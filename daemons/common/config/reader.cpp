@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/text/endpoint.hpp"
 #include "core/text/hostlist.hpp"
 #include "core/text/lexical.hpp"
 #include "core/text/quantity.hpp"
@@ -13,15 +14,10 @@
 namespace spur::config {
 namespace {
 
-constexpr std::string_view default_port_hint = "an address such as \"host:6817\" or \"[::]:6817\"";
+constexpr std::string_view address_hint = "an address such as \"host:6817\" or \"[::]:6817\"";
 
 bool has_control(std::string_view text) {
     return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-}
-
-bool is_port(std::string_view text) {
-    const auto number = find_unsigned(text);
-    return number && *number <= 65'535 && !text.empty();
 }
 
 // "30s", "5m", "2h", "1d": what operators write for timeouts.
@@ -68,22 +64,10 @@ void Reading::path(std::string& out) const {
 }
 
 void Reading::address(std::string& out) const {
-    if (const auto* const port = value_.find<std::int64_t>()) {
-        if (*port < 0 || *port > 65'535) return refuse_as(default_port_hint);
-        out = ":" + std::to_string(*port);
-        return;
-    }
-    const auto read = plain_text();
+    auto read = plain_text();
     if (!read) return;
-    const auto colon = read->rfind(':');
-    const bool is_bare_port = colon == std::string::npos && is_port(*read);
-    const bool is_bracketed = read->starts_with('[');
-    const bool has_port = colon != std::string::npos && is_port(std::string_view{*read}.substr(colon + 1)) &&
-                          (!is_bracketed || (colon > 0 && (*read)[colon - 1] == ']'));
-    const bool is_host = is_bracketed || std::ranges::count(*read, ':') <= 1;
-    if (!(is_bare_port || (has_port && is_host)) || read->find(' ') != std::string::npos)
-        return refuse("must be {}, not {}", default_port_hint, spur::quoted(*read));
-    out = is_bare_port ? ":" + *read : *read;
+    if (!Endpoint::parse(*read, 0)) return refuse("must be {}, not {}", address_hint, spur::quoted(*read));
+    out = *std::move(read);
 }
 
 void Reading::words(std::vector<std::string>& out) const {

@@ -3,6 +3,8 @@
 
 #include "daemons/common/planning/mirror_parts.hpp"
 
+#include "core/model/gres_kind.hpp"
+
 namespace spur::planning {
 
 namespace {
@@ -17,16 +19,6 @@ std::uint32_t node_flags(const Node& node) {
     if (node.flags & node_flag::powered_down) flags |= SPUR_NODE_POWERED_DOWN;
     if (node.exclusive) flags |= SPUR_NODE_EXCLUSIVE;
     return flags;
-}
-
-// How many shards each gpu is cut into.
-std::uint64_t shards_per_gpu(const Node& node) {
-    std::uint64_t shards = 0, gpus = 0;
-    for (const auto& pool : node.gres) {
-        if (pool.name == "shard") shards += pool.count;
-        if (pool.name == "gpu") gpus += pool.count;
-    }
-    return gpus == 0 ? 0 : shards / gpus;
 }
 
 const DevicePlace* find_place(const Node& node, std::uint32_t index) {
@@ -63,7 +55,7 @@ void Mirror::add_gpus(const Node& node, std::size_t which, NodeBacking& backing,
     for (std::uint32_t d = 0; d < pool.count; ++d) {
         const auto index = pool.first_index + d;
         const bool busy = which < node.use.devices.size() && node.use.devices[which].has(index);
-        const auto* const place = pool.name == "gpu" ? find_place(node, index) : nullptr;
+        const auto* const place = is_device_gres(pool.name.view()) ? find_place(node, index) : nullptr;
         spur_device_view device{.index = index,
                                 .type = gres_types_.number(pool.type),
                                 .socket = SPUR_NONE,
@@ -85,7 +77,7 @@ void Mirror::add_shards(const Node& node, const GresPool& pool, std::vector<spur
     const auto each = shards_per_gpu(node);
     std::uint32_t gpus = 0;
     for (const auto& other : node.gres)
-        if (other.name == "gpu") gpus += static_cast<std::uint32_t>(other.count);
+        if (is_device_gres(other.name.view())) gpus += static_cast<std::uint32_t>(other.count);
     for (std::uint32_t gpu = 0; gpu < gpus && each > 0; ++gpu) {
         const auto* const place = find_place(node, gpu);
         devices.push_back(
@@ -111,7 +103,7 @@ void Mirror::fill_node_gres(const Node& node, NodeBacking& backing) {
         // Devices of one name are numbered through all its types, so their pools are one record: position is number.
         const auto same = std::ranges::find(backing.gres, name, &spur_gres_view::name);
         const auto at = static_cast<std::size_t>(same - backing.gres.begin());
-        const bool typed_count = !pool.has_devices && !pool.type.empty() && pool.name != "shard";
+        const bool typed_count = !pool.has_devices && !pool.type.empty() && !is_part_gres(pool.name.view());
         if (same == backing.gres.end() || !(pool.has_devices || typed_count)) {
             backing.gres.push_back(
                 {.name = name, .reserved = 0, .total = pool.count, .used = used, .devices = {}, .links = {}});
@@ -129,10 +121,10 @@ void Mirror::fill_node_gres(const Node& node, NodeBacking& backing) {
                                            .units_total = pool.count,
                                            .units_used = used,
                                            .cores = {}});
-        if (pool.name == "shard") add_shards(node, pool, backing.devices.back());
+        if (is_part_gres(pool.name.view())) add_shards(node, pool, backing.devices.back());
     }
     for (const auto& link : node.gpu_links) backing.links.push_back({link.from, link.to, link.weight, link.kind});
-    const auto gpu = gres_names_.number("gpu");
+    const auto gpu = gres_names_.number(gpu_gres);
     for (std::size_t i = 0; i < backing.gres.size(); ++i) {
         auto& gres = backing.gres[i];
         gres.devices = span_of(backing.devices[i]);

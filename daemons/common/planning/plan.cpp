@@ -8,6 +8,7 @@
 #include <bit>
 #include <map>
 
+#include "core/model/gres_kind.hpp"
 #include "core/model/tres.hpp"
 #include "core/text/hostlist.hpp"
 #include "daemons/common/host/frame.hpp"
@@ -56,10 +57,10 @@ Bitset bitset_of(const spur_bits& bits) {
     return set;
 }
 
-// Shards come in a piece for each gpu they lie on; the books keep them together, with how many lie on each.
+// Shards come in a piece for each gpu they lie on; a share keeps them together, with how many lie on each.
 void add_gres(GresShare piece, std::vector<GresShare>& list) {
-    if (piece.name != "shard" && piece.name != "gpu") piece.devices = {};  // a count: the mirror made its devices up
-    if (piece.name != "shard" || piece.devices.empty()) return list.push_back(std::move(piece));
+    if (!find_gres_kind(piece.name.view())) piece.devices = {};  // a count: the mirror made its devices up
+    if (!is_part_gres(piece.name.view()) || piece.devices.empty()) return list.push_back(std::move(piece));
     const auto gpus = piece.devices.count();
     for (std::uint32_t i = 0; i < gpus; ++i)  // of one piece with several: evenly
         piece.per_device.push_back(static_cast<std::uint32_t>(piece.count / gpus + (i < piece.count % gpus ? 1 : 0)));

@@ -63,7 +63,7 @@ Value reason_shown_of(const NodeView& view) {
                        time_text(view->reason_time(), view.in.now, "Unknown"));
 }
 
-Result<void> set_state(UpdateNode& to, const Setting& setting) {
+Result<NodeAction> read_action(const Setting& setting) {
     static constexpr std::pair<std::string_view, NodeAction> actions[] = {
         {"DOWN", NodeAction::down},
         {"DRAIN", NodeAction::drain},
@@ -85,7 +85,19 @@ Result<void> set_state(UpdateNode& to, const Setting& setting) {
         std::ranges::find_if(actions, [&](const auto& one) { return equal_nocase(one.first, setting.value); });
     if (found == std::end(actions))
         return fail(refusal::invalid_node_state.as(ErrorCode::invalid, " ({})", setting.value));
-    to.action = found->second;
+    return found->second;
+}
+
+Result<void> set_state(UpdateNode& to, const Setting& setting) {
+    SPUR_TRY(to.action, read_action(setting));
+    return {};
+}
+
+Result<void> set_next_state(UpdateNode& to, const Setting& setting) {
+    SPUR_TRY(const auto next, read_action(setting));
+    if (next != NodeAction::resume && next != NodeAction::down)
+        return fail(refusal::invalid_node_state.as(ErrorCode::invalid, " (nextstate is RESUME or DOWN)"));
+    to.after_reboot = next == NodeAction::down ? AfterReboot::down : AfterReboot::resume;
     return {};
 }
 
@@ -153,7 +165,7 @@ constexpr NodeField rows[] = {
     {.id = name, .name = "NodeName", .listing = {'N', "nodelist", "NODELIST"}, .json = "name", .member = "name",
      .get = of_node<&N::name>},
     {.id = next_state, .json = "next_state_after_reboot", .member = "next_state",
-     .get = [](const NodeView&) -> Value { return "invalid"; }},
+     .get = [](const NodeView&) -> Value { return "invalid"; }, .change = {"nextstate", 5, set_next_state}},
     {.id = address, .name = "NodeAddr", .listing = {'o', "nodeaddr", "NODE_ADDR"}, .json = "address",
      .member = "node_addr", .absent = {""}, .get = of_node<&N::addr>,
      .change = {"nodeaddr", 5, set_text<&U::addr>}},

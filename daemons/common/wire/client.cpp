@@ -2,6 +2,7 @@
 #include "daemons/common/wire/client.hpp"
 
 #include "daemons/common/wire/connection.hpp"
+#include "daemons/common/wire/members.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -85,7 +86,7 @@ void Channel::Impl::move_on() {
 bool Channel::Impl::follow(const RpcError& error) {
     const auto* address = error.trailers.find(leader_key);
     if (error.status != Status::unavailable || address == nullptr) return false;
-    auto leader = Endpoint::parse(*address, current().port);
+    auto leader = resolve({controller_name, *address, current().port});
     if (address->empty() || !leader) {  // nobody leads at present
         move_on();
         return true;

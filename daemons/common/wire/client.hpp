@@ -15,8 +15,8 @@
 // what became of it.
 #pragma once
 
+#include "core/text/endpoint.hpp"
 #include "daemons/common/wire/auth.hpp"
-#include "daemons/common/wire/endpoint.hpp"
 #include "daemons/common/wire/status.hpp"
 #include "daemons/common/wire/tls.hpp"
 

@@ -107,11 +107,11 @@ void IoThread::run() {
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
     while (!draining_ || (!connections_.empty() && now_ < drain_deadline_.load())) {
         const bool timed = !connections_.empty() || (listener_ && !accepting_);
-        handle_events(unsettled_ ? 0 : draining_ ? 20 : timed ? static_cast<int>(tick_interval_ / 1ms) : -1);
+        handle_events(has_orders_ ? 0 : draining_ ? 20 : timed ? static_cast<int>(tick_interval_ / 1ms) : -1);
         take_arrivals();
         if (drain_requested_ && !draining_) begin_draining();
         if (now_ - last_tick_ >= tick_interval_) tick();
-        settle();
+        serve_orders();
         if (draining_) drop_lingering(linger_time / 10);
     }
     while (!connections_.empty()) drop(connections_.begin()->first, {});
@@ -197,7 +197,7 @@ void IoThread::add_connection(Arrival arrival) {
     mark(id, placed);
 }
 
-// Whoever opens many connections and shows no credential loses his oldest, and keeps nobody else out.
+// A host that opens many connections without a credential loses its oldest one, and keeps nobody else out.
 void IoThread::seat_stranger(std::uint64_t id, SocketConnection& connection) {
     const auto& limits = service_.options;
     auto& same_host = strangers_[host_of(connection)];
@@ -256,7 +256,7 @@ void IoThread::readable(SocketConnection& connection) {
 }
 
 // All is said, or nothing sensible can be said any more: send what is queued and wait a moment for the peer to close
-// first, so that unread bytes of his do not reset the connection under our last words.
+// first, so that bytes we have not read do not reset the connection before our last ones arrive.
 void IoThread::linger(SocketConnection& connection) {
     if (connection.lingering) return;
     connection.lingering = true;
@@ -271,9 +271,9 @@ void IoThread::mark(std::uint64_t id, SocketConnection& connection) {
 
 // Orders and what they lead to. Flushing runs callbacks (a session drained, a stream closed) that may order more; after
 // some rounds the sockets get their turn again, so that one busy session cannot starve the rest.
-void IoThread::settle() {
-    unsettled_ = true;
-    for (int round = 0; round < 8 && unsettled_; ++round) {
+void IoThread::serve_orders() {
+    has_orders_ = true;
+    for (int round = 0; round < 8 && has_orders_; ++round) {
         execute_orders();
         for (const auto id : std::exchange(dirty_, {})) {
             const auto found = connections_.find(id);
@@ -281,7 +281,7 @@ void IoThread::settle() {
             found->second->dirty = false;
             flush(id, *found->second);
         }
-        unsettled_ = !dirty_.empty() || inbox_->has_orders();
+        has_orders_ = !dirty_.empty() || inbox_->has_orders();
     }
 }
 

@@ -66,7 +66,7 @@ private:
     void seat_stranger(std::uint64_t id, SocketConnection& connection);
     void unseat_stranger(std::uint64_t id, SocketConnection& connection);
     bool decrypt(SocketConnection& connection, std::string_view bytes);
-    void settle();
+    void serve_orders();
     void execute_orders();
     void flush(std::uint64_t id, SocketConnection& connection);
     bool fill(SocketConnection& connection);
@@ -102,8 +102,8 @@ private:
     ServerClock::duration tick_interval_;
     ServerClock::time_point now_, last_tick_;
     bool draining_{false};
-    bool unsettled_{false};  // orders or bytes were left over: do not sleep
-    std::string plain_;      // scratch for decryption
+    bool has_orders_{false};  // orders or bytes were left over: do not sleep
+    std::string plain_;       // scratch for decryption
     std::thread thread_;
 };
 

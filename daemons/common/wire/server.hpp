@@ -8,8 +8,8 @@
 // trailer, so our own clients get the very Error back.
 #pragma once
 
+#include "core/text/endpoint.hpp"
 #include "daemons/common/wire/auth.hpp"
-#include "daemons/common/wire/endpoint.hpp"
 #include "daemons/common/wire/status.hpp"
 #include "daemons/common/wire/tls.hpp"
 

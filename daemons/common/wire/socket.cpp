@@ -18,7 +18,7 @@ namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-Result<Addresses> resolve(const Endpoint& endpoint, int flags) {
+Result<Addresses> look_up(const Endpoint& endpoint, int flags) {
     // The commands' common case must not read the resolver's configuration.
     const std::string host = endpoint.host == "localhost" ? "127.0.0.1" : endpoint.host;
     const std::string port = std::to_string(endpoint.port);
@@ -70,7 +70,7 @@ Fd::~Fd() {
 }
 
 Result<Fd> connect_to(const Endpoint& endpoint, std::chrono::steady_clock::time_point deadline) {
-    SPUR_TRY(const auto addresses, resolve(endpoint, 0));
+    SPUR_TRY(const auto addresses, look_up(endpoint, 0));
     Error last{ErrorCode::unavailable, "it has no address"};
     for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
         auto fd = connect_address(*address, deadline);
@@ -81,7 +81,7 @@ Result<Fd> connect_to(const Endpoint& endpoint, std::chrono::steady_clock::time_
 }
 
 Result<Fd> listen_on(const Endpoint& endpoint) {
-    SPUR_TRY(const auto addresses, resolve(endpoint, AI_PASSIVE));
+    SPUR_TRY(const auto addresses, look_up(endpoint, AI_PASSIVE));
     int error = EADDRNOTAVAIL;
     for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
         Fd fd{socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
-#include "daemons/common/wire/endpoint.hpp"
+#include "core/text/endpoint.hpp"
 
 #include <chrono>
 #include <string>

@@ -10,8 +10,8 @@ namespace spur::ctld {
 
 namespace {
 
-constexpr int missed_heartbeats = 3;             // so many in a row and the session counts as dead
-constexpr std::chrono::seconds settle_time{10};  // a new leader gives agents so long to find it
+constexpr int missed_heartbeats = 3;              // so many in a row and the session counts as dead
+constexpr std::chrono::seconds joining_time{10};  // a new leader gives agents so long to find it
 // An agent whose name another one claims is asked whether it lives, and given so long to say so.
 constexpr std::chrono::seconds rival_patience{3};
 constexpr std::chrono::seconds rival_silence{60};     // how often the log is told of two agents of one name
@@ -118,6 +118,9 @@ void Agents::receive(const std::shared_ptr<Link>& link, const std::string& bytes
         case v1::AgentMessage::kResult:
             if (!message.result().error().empty()) log_(fmt::format("{}: {}", link->name, message.result().error()));
             break;
+        case v1::AgentMessage::kRebootFailed:
+            reboot_failed(*node, message.reboot_failed().error());
+            break;
         default:
             break;  // newer agents may say more than we understand
     }
@@ -167,7 +170,8 @@ void Agents::enrol(const std::shared_ptr<Link>& link, const v1::Register& reques
     const auto node = may_join(*link, request);
     if (!node) return refuse(*link, node.error());
     link->name = request.node().name();
-    // Who has no id yet is known by where it serves; after a reboot it has forgotten all that its session stood for.
+    // An agent without an id is known by its address. With another boot id it is another agent: the reboot has ended
+    // everything that the earlier session was about.
     link->agent = (request.agent_id().empty() ? request.serve_addr() : request.agent_id()) + "/" + request.boot_id();
     if (const auto claimed = claim_name(link, *node); !claimed) return refuse(*link, claimed.error());
     const bool has_history = !engine_.model()->directory->history.id.empty();
@@ -212,13 +216,13 @@ Result<void> Agents::check_certificate(const wire::Peer& peer, const std::string
     return fail(ErrorCode::denied, "{}", why);
 }
 
-// Of two agents with one name the one that was there first stays, as long as it answers. Its own next session takes
-// over from the last.
+// Of two agents with one name the first stays, as long as it answers. A new session of the same agent replaces its old
+// one.
 Result<void> Agents::claim_name(const std::shared_ptr<Link>& link, NodeId node) {
     const std::lock_guard lock{mutex_};
     const auto [place, is_new] = nodes_.try_emplace(node);
     auto& presence = place->second;
-    if (is_new) presence.silent_since = Clock::now() + settle_time;
+    if (is_new) presence.silent_since = Clock::now() + joining_time;
     const auto holder = presence.link ? presence.link : presence.joining.lock();
     const auto now = Clock::now();
     const bool is_silent = holder && holder->pinged > holder->heard && now - holder->pinged > rival_patience;
@@ -341,7 +345,8 @@ void Agents::on_leadership(const Cluster& cluster, const Leadership& now) {
         leads_ = now.is_leader;
         if (leads_) {
             for (const auto& node : cluster.nodes())
-                if (node.configured && !nodes_[node.id].link) nodes_[node.id].silent_since = Clock::now() + settle_time;
+                if (node.configured && !nodes_[node.id].link)
+                    nodes_[node.id].silent_since = Clock::now() + joining_time;
         } else {
             for (auto& [id, presence] : nodes_)
                 if (presence.link) strays.push_back(presence.link);
@@ -394,8 +399,8 @@ void Agents::check_silence() {
     for (auto& [id, command] : commands) propose_silence(id, std::move(command));
 }
 
-// What could not be written down is noticed again. Of a node whose agent is back, or on its way, nothing is: it would
-// come after the registration.
+// If the command is not committed, the silence is noticed again later. Nothing is proposed for a node whose agent is
+// back or is registering: it would be applied after the registration.
 void Agents::propose_silence(NodeId node, Command command) {
     engine_.run([this, node, command = std::make_shared<Command>(std::move(command))] {
         {
@@ -430,8 +435,14 @@ v1::AgentPolicy Agents::policy(NodeId node) const {
     policy.set_epilog(config_.epilog);
     policy.set_task_prolog(config_.task_prolog);
     policy.set_task_epilog(config_.task_epilog);
+    policy.set_reboot_program(config_.reboot_program);
     policy.set_cluster_name(cluster_name_);
     return policy;
+}
+
+bool Agents::can_reboot() const {
+    const std::lock_guard lock{mutex_};
+    return !config_.reboot_program.empty();
 }
 
 void Agents::reconfigure(AgentConfig config) {

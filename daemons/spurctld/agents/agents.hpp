@@ -44,6 +44,7 @@ public:
     void reconfigure(AgentConfig config);
     std::optional<NodeVitals> vitals(NodeId node) const;
     std::size_t connected() const;
+    bool can_reboot() const;  // a program for it is configured
 
     void on_applied(const Cluster& cluster, const Events& events, const planning::Changes& changes,
                     const std::shared_ptr<const planning::ReadModel>& model, bool leads) override;
@@ -93,6 +94,7 @@ private:
     void take_report(const std::shared_ptr<Link>& link, NodeId node, const v1::StepReport& report);
     void drain(NodeId node, const std::string& why);
     void undrain(NodeId node, std::string_view why);
+    void reboot_failed(NodeId node, const std::string& why);
     void finish_step(NodeId node, const v1::StepReport& report, const Engine::Done& decided);
 
     Engine& engine_;

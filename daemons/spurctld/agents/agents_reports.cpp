@@ -30,8 +30,9 @@ void Agents::take_report(const std::shared_ptr<Link>& link, NodeId node, const v
         message.mutable_ack()->set_report_id(id);
         link->session.send(dispatch_.pack(std::move(message)));
     };
-    // A refusal by the state is final too: the report was about something that is over. One that has not come so far,
-    // or of which nobody knows what became, the agent keeps and says again, to this leader or the next.
+    // A refusal by the state is final too: the report was about something that is over. A report that
+    // was not decided, or whose outcome is unknown, stays with the agent, which sends it again to this leader or the
+    // next.
     const auto decided = [acknowledge](const Answer& answer) {
         if (answer.is_final()) acknowledge();
     };
@@ -71,7 +72,7 @@ void Agents::take_report(const std::shared_ptr<Link>& link, NodeId node, const v
     }
 }
 
-// Something on the node cannot be set right without an administrator. One that is out of service keeps its reason.
+// Something on the node needs an administrator. A node that is drained already keeps its reason.
 void Agents::drain(NodeId node, const std::string& why) {
     engine_.post([this, node, why] {
         const auto* known = engine_.cluster().find_node(node);
@@ -82,7 +83,7 @@ void Agents::drain(NodeId node, const std::string& why) {
     });
 }
 
-// Back into service, if its reason still begins like this: whoever drained it for another wants to see it first.
+// Back into service if its reason still begins with `why`. A node that was drained for another reason stays drained.
 void Agents::undrain(NodeId node, std::string_view why) {
     engine_.post([this, node, why] {
         const auto* known = engine_.cluster().find_node(node);
@@ -91,6 +92,14 @@ void Agents::undrain(NodeId node, std::string_view why) {
         engine_.propose(
             UpdateNode{.nodes = {node}, .action = NodeAction::undrain, .reason = Text{}, .actor = Actor::root()}, {});
     });
+}
+
+void Agents::reboot_failed(NodeId node, const std::string& why) {
+    engine_.propose(UpdateNode{.nodes = {node},
+                               .action = NodeAction::down,
+                               .reason = Text{"reboot failed: " + why},
+                               .actor = Actor::root()},
+                    {});
 }
 
 // A step ends when its last node has said so: the state counts them.
@@ -104,7 +113,7 @@ void Agents::finish_step(NodeId node, const v1::StepReport& report, const Engine
                                             .exit_status = report.exit_status(),
                                             .usage = usage_of(report)},
                                decided);
-    // Not every controller can count them yet, and srun's word ends the step. Until then the agent keeps its report.
+    // While not every controller can count them, srun ends the step. Until then the agent keeps its report.
     engine_.post([this, key, attempt = report.attempt(), decided] {
         const auto* step = engine_.cluster().find_step(key);
         if (step == nullptr || step->is_over() || step->attempt != attempt) decided({Events{}});

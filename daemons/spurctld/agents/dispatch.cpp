@@ -19,8 +19,8 @@ concept OneOf = (std::is_same_v<T, Others> || ...);
 // Nothing for the nodes, or said to the one concerned when it joins.
 template <class T>
 concept NotForNodes = OneOf<T, ConfigChanged, JobQueued, JobChanged, ArraySplit, JobEnded, JobRequeued, JobForgotten,
-                            StepStarted, StepEnded, NodeChanged, NodeFreed, EndUnknown, LaunchAgain, RebootWanted,
-                            PartitionChanged, ReservationChanged, AssociationsChanged, HistoryDiffers>;
+                            StepStarted, StepEnded, NodeChanged, NodeFreed, EndUnknown, LaunchAgain, PartitionChanged,
+                            ReservationChanged, AssociationsChanged, HistoryDiffers>;
 
 // Orders for a job name it and its attempt.
 template <class Order>
@@ -37,7 +37,7 @@ Dispatch::Dispatch(Engine& engine, Users& users, FindSession find_session, Log l
 
 // ---- events --------------------------------------------------------------------------------------------------------
 
-// One overload for every event: one that is new does not compile until somebody has decided what nodes hear of it.
+// One overload for every event: a new event does not compile until somebody has decided what nodes hear of it.
 struct Dispatch::Orders {
     Dispatch& dispatch;
     const planning::ReadModel& model;
@@ -96,6 +96,7 @@ struct Dispatch::Orders {
         *message.mutable_keys()->mutable_now() = history_now(model.directory->history, model.version);
         model.nodes.for_each([&](std::uint32_t id, const auto&) { dispatch.send(NodeId{id}, message); });
     }
+    void operator()(const RebootWanted& event) const { dispatch.send_reboot(event.node); }
     template <NotForNodes T>
     void operator()(const T&) const {}
 };
@@ -119,6 +120,8 @@ void Dispatch::joined(NodeId node, std::vector<JobId> to_launch, std::vector<Job
             if (const auto& job = model->jobs.get(id.value)) launch({id, job->attempt, node, Clock::now()});
         for (const auto id : to_end)
             if (const auto& job = model->jobs.get(id.value); job && job->is_completing()) send(node, end_message(*job));
+        if (const auto& known = model->nodes.get(node.value); known && known->flags & node_flag::reboot_issued)
+            send_reboot(node);
     });
 }
 
@@ -140,6 +143,12 @@ void Dispatch::send_to_job(const Job& job, v1::ControllerMessage message) const 
     const auto packed = pack(std::move(message));
     for (const auto index : job.open_shares)
         if (const auto session = find_session_(job.allocation->shares[index].node)) session->send(packed);
+}
+
+void Dispatch::send_reboot(NodeId node) const {
+    v1::ControllerMessage message;
+    message.mutable_reboot();
+    send(node, std::move(message));
 }
 
 // ---- launches ------------------------------------------------------------------------------------------------------
@@ -174,7 +183,7 @@ void Dispatch::launch_as(const Launch& wanted, const Result<Users::Record>& owne
     fail_launch(wanted, owner.error().text);
 }
 
-// What an agent has not read yet is not added to without end: launches wait for their turn.
+// The queue of a slow agent does not grow without limit: launches wait until there is room.
 void Dispatch::send_launch(const Launch& wanted, const planning::ReadModel& model, std::size_t index) {
     const auto node = body_->job().allocation->shares[index].node;
     const auto session = find_session_(node);

@@ -54,6 +54,7 @@ private:
     struct Orders;  // what each event calls for
 
     // ---- dispatch thread
+    void send_reboot(NodeId node) const;
     void send_to_job(const Job& job, v1::ControllerMessage message) const;
     void launch(const Launch& wanted);
     void launch_as(const Launch& wanted, const Result<Users::Record>& owner);

@@ -60,7 +60,7 @@ void job_launch(const planning::ReadModel& model, const Job& job, const UserReco
     wire.set_signal(spec.signal.str());
     job_to_wire(model, job, bare, *wire.mutable_job());
     wire.mutable_job()->clear_shares();
-    // What stands above is not said twice.
+    // What the launch has in fields of its own is left out here.
     auto& rest = *wire.mutable_job()->mutable_spec();
     rest.clear_uid();
     rest.clear_gid();

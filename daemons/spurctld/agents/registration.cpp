@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/model/gres_kind.hpp"
+
 namespace spur::ctld {
 
 namespace {
@@ -12,7 +14,8 @@ namespace {
 constexpr std::size_t longest_word = 256;  // that an agent may say about itself
 
 GresPool pool_from_wire(const v1::Gres& gres) {
-    return {.name = gres.name(), .type = gres.type(), .count = gres.count(), .has_devices = gres.name() == "gpu"};
+    return {
+        .name = gres.name(), .type = gres.type(), .count = gres.count(), .has_devices = is_device_gres(gres.name())};
 }
 
 // What an agent says about its devices, within reason: numbers that are out of range are left out.

@@ -68,7 +68,7 @@ void StepKeys::on_leadership(const Cluster& cluster, const Leadership& now) {
     if (leads_) announce(cluster);
 }
 
-// What was applied before this controller began to lead comes with `leads` set: it is not this lead's.
+// Not the parameter `leads`: it is set as well for what was applied before this controller began to lead.
 void StepKeys::on_applied(const Cluster& cluster, const Events&, const planning::Changes&,
                           const std::shared_ptr<const planning::ReadModel>&, bool) {
     if (!leads_) return;
@@ -100,7 +100,7 @@ void StepKeys::replace_if_old() {
     replacing_ = true;
     const auto fresh = sign::SigningKey::make();
     if (!fresh) return log_(fmt::format("the key for steps stays as it is: {}", fresh.error().text));
-    // Signed with it is only once agents can know it.
+    // It is used for signatures only once agents can know it.
     engine_.propose(TrustStepKey{fresh->public_key()}, [this, fresh = *fresh](const Result<Events>& result) {
         if (result) return replaced(fresh);
         replacing_ = false;

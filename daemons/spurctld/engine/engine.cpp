@@ -401,12 +401,12 @@ void Engine::lead_or_follow(const RoleChange& change) {
     }
     tick_in_flight_ = false;
     finish_batch();  // observers see all that was applied before they hear who leads
-    // What the log knew at the start came before this; a leader has all, a follower of one is as late as any follower.
+    // What the log held at the start has been applied by now. A leader has everything; a follower lags as followers do.
     if (change.role == LogRole::leader || !change.leader.empty()) current_ = true;
     for (auto* observer : observers_) tell([&] { observer->on_leadership(cluster_, leadership_); });
 }
 
-// What an observer cannot do is its own loss: the change has happened.
+// An observer that fails harms only itself: the change has happened.
 template <class F>
 void Engine::tell(F&& what) {
     if (const auto told = guarded(what); !told)

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "daemons/common/log/log.hpp"
+#include "daemons/common/wire/members.hpp"
 #include "spur/v1/peer.pb.h"
 
 namespace spur::ctld {
@@ -93,7 +94,7 @@ Peers::Ask Peers::by_wire(wire::ChannelOptions options) {
     return [options = std::move(options)](const std::string& address) -> Result<PeerFacts> {
         auto there = options;
         there.endpoints.resize(1);
-        SPUR_TRY(there.endpoints.front(), wire::Endpoint::parse(address));
+        SPUR_TRY(there.endpoints.front(), wire::resolve({wire::controller_name, address}));
         wire::Channel channel{std::move(there)};
         const auto reply = wire::call<v1::AboutReply>(
             channel, "/spur.v1.Peer/About", v1::AboutRequest{},

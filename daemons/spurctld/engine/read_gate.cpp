@@ -95,7 +95,7 @@ void ReadGate::loop(const std::stop_token& stop) {
     }
 }
 
-// Those who ask while this goes on wait for the next time: what they have seen may be newer.
+// Readers that come while the leader is being asked wait for the next answer: they may have seen something newer.
 bool ReadGate::catch_up(const std::stop_token& stop) {
     {
         const std::lock_guard lock{mutex_};

@@ -88,7 +88,7 @@ Result<Forecast> WhatIf::forecast(const planning::ReadModel& model, Job job, Uni
         SPUR_TRY(auto plugins, open_());
         planning_ = std::make_unique<planning::PlanningCycle>(std::move(plugins));
     }
-    // Nothing of an earlier plan is in the record, so whatever this plan says of it is said.
+    // Nothing of an earlier plan is left in the record: what it says afterwards is from this plan.
     job.eligible = true;
     job.hold = Hold::none;
     job.reason = Reason::none;

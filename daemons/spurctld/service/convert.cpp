@@ -5,9 +5,9 @@
 
 #include "core/machine/validate.hpp"
 #include "core/model/tres.hpp"
+#include "core/text/endpoint.hpp"
 #include "core/text/hostlist.hpp"
 #include "core/text/pattern.hpp"
-#include "daemons/common/wire/endpoint.hpp"
 #include "daemons/spurctld/service/users.hpp"
 
 namespace spur::ctld {
@@ -233,7 +233,7 @@ void node_to_wire(const planning::ReadModel& model, const Node& node, const User
     wire.set_addr(node.addr.empty() ? node.name.str() : node.addr.str());
     wire.set_port(node.port);
     // An agent says in its address on which port it is.
-    if (const auto endpoint = wire::Endpoint::parse(wire.addr(), 0)) {
+    if (const auto endpoint = Endpoint::parse(wire.addr(), 0)) {
         wire.set_addr(endpoint->host);
         wire.set_port(endpoint->port);
     }

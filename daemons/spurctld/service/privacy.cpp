@@ -25,7 +25,7 @@ bool Privacy::shows(const Job& job) const {
 
 bool Privacy::shows_secrets(const Job& job) const { return who_.is_operator() || job.spec->uid == who_.uid; }
 
-// Those he may use; by name and account as far as accounting knows him.
+// The ones the caller may use: by name, and by the accounts that the caller has.
 bool Privacy::shows(const Reservation& reservation) const {
     if (!hides(private_data::reservations)) return true;
     if (!reservation.users.empty()) return is_listed(reservation.users, who_.name) != reservation.deny_users;

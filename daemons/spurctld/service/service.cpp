@@ -100,7 +100,7 @@ void Service::register_all(wire::RpcServer& server) {
                 const auto subscribe = [this, session, request] {
                     watchers_.subscribe(session, request, authority_.actor(session.caller(), *engine_.model()));
                 };
-                // What he may see hangs on his name; nobody whose name is not found sees more for it.
+                // What callers may see depends on their names. One whose name is not found sees no more than others.
                 if (authority_.is_daemon(session.caller().uid)) return in_background(subscribe);
                 users_.find(session.caller().uid,
                             [this, subscribe](const Result<Users::Record>&) { in_background(subscribe); });

@@ -148,6 +148,11 @@ void Service::update_nodes(const Call& call) {
     if (!who) return refuse(call, who.error());
     auto update = node_update(request->names(), request->changes(), *who, *engine_.model());
     if (!update) return refuse(call, update.error());
+    const bool reboots = update->action == NodeAction::reboot || update->action == NodeAction::reboot_asap;
+    if (reboots && !agents_.can_reboot())
+        return refuse(call, {ErrorCode::conflict,
+                             "there is no program to reboot nodes with: name it in spur.conf, "
+                             "[agent] reboot_program, and run scontrol reconfigure"});
     change(call, std::move(*update), [](const Events&) { return v1::Ack{}.SerializeAsString(); });
 }
 

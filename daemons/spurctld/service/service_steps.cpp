@@ -95,13 +95,13 @@ void Service::wait_for_step(const std::shared_ptr<StepAsk>& ask) {
         watchers_.wait_for_job(ask->job, ask->deadline, [this, ask](const planning::ReadModel&, bool expired) {
             if (ask->call.abandoned()) return true;
             const auto verdict = std::make_shared<std::promise<bool>>();
-            auto settled = verdict->get_future();
+            auto decided = verdict->get_future();
             engine_.post([this, ask, expired, verdict] { verdict->set_value(try_step(ask, expired)); },
                          [this, ask, verdict](const Error& error) {
                              refuse(ask->call, error);
                              verdict->set_value(true);
                          });
-            return settled.get();
+            return decided.get();
         });
     });
 }

@@ -9,7 +9,7 @@
 #include "core/slurm/refusal.hpp"
 #include "core/text/hostlist.hpp"
 #include "daemons/common/planning/limit_counts.hpp"
-#include "daemons/spurctld/planning/smaller.hpp"
+#include "daemons/spurctld/planning/smaller_requests.hpp"
 #include "daemons/spurctld/service/convert.hpp"
 #include "daemons/spurctld/service/job_query.hpp"
 #include "daemons/spurctld/service/privacy.hpp"
@@ -24,7 +24,7 @@ using Jobs = std::vector<std::shared_ptr<const Job>>;
 constexpr std::size_t most_listed = 5;
 constexpr std::chrono::seconds trial_time{5};  // for all smaller requests together
 
-// Of what the id means, the record that waits; else the first.
+// The record of this id that waits; if none does, the first.
 std::shared_ptr<const Job> record_meant(const Jobs& jobs) {
     const auto waiting = std::ranges::find_if(jobs, [](const auto& job) { return job->is_pending(); });
     return waiting != jobs.end() ? *waiting : jobs.front();
@@ -210,7 +210,7 @@ private:
 // The largest value with which the job would start now, if there is one: what is smaller fits wherever what is larger
 // does.
 std::optional<std::pair<std::uint64_t, Forecast>> largest_that_starts(WhatIf& what_if, const planning::ReadModel& model,
-                                                                      const Smaller& smaller, UnixSeconds now,
+                                                                      const SmallerRequest& smaller, UnixSeconds now,
                                                                       std::chrono::steady_clock::time_point until) {
     std::optional<std::pair<std::uint64_t, Forecast>> best;
     for (auto low = smaller.least, high = smaller.most; low <= high && std::chrono::steady_clock::now() < until;) {

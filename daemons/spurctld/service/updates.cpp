@@ -50,6 +50,9 @@ Result<UpdateNode> node_update(std::string_view names, const Settings& settings,
     update.actor = actor;
     SPUR_TRY(update.nodes, node_ids(names, model));
     SPUR_CHECK(apply_all(settings, update, "node", records::node_fields()));
+    const bool reboots = update.action == NodeAction::reboot || update.action == NodeAction::reboot_asap;
+    if (update.after_reboot != AfterReboot::as_before && !reboots)
+        return fail(refusal::invalid_node_state.as(ErrorCode::invalid, " (nextstate is for scontrol reboot)"));
     return update;
 }
 

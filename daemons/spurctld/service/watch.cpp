@@ -76,7 +76,7 @@ bool WatchHub::enter(const std::shared_ptr<Subscriber>& subscriber) {
 void WatchHub::subscribe(const wire::Session& session, const v1::WatchRequest& request, const Actor& who) {
     const bool both = !request.jobs() && !request.nodes();
     const auto subscriber = std::make_shared<Subscriber>(session, both || request.jobs(), both || request.nodes(), who);
-    // It is one before it is shown the picture: whatever happens meanwhile follows.
+    // It is registered before it gets the whole picture, so that it misses nothing that happens meanwhile.
     if (!enter(subscriber))
         return session.close(Error{ErrorCode::limit, fmt::format("you have {} Watch streams already", most_per_user)});
     // The whole picture first: what the subscriber had may be from another controller or another life of this one.

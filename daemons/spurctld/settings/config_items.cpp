@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/text/endpoint.hpp"
 #include "core/text/timefmt.hpp"
 #include "core/version.hpp"
 
@@ -81,6 +82,7 @@ std::vector<std::pair<std::string, std::string>> describe_config(const Config& c
         {"PriorityType", plugin_of("priority", "priority/fairshare")},
         {"PrivateData", private_data_words(policies.private_data)},
         {"Prolog", or_null(config.agent.prolog)},
+        {"RebootProgram", or_null(config.agent.reboot_program)},
         {"ResvOverRun", policies.resv_over_run_min == unlimited ? std::string{"UNLIMITED"}
                                                                 : fmt::format("{} min", policies.resv_over_run_min)},
         {"ReturnToService", std::to_string(policies.return_to_service)},
@@ -88,7 +90,7 @@ std::vector<std::pair<std::string, std::string>> describe_config(const Config& c
         {"SelectType", plugin_of("select", "select/gpu")},
         {"SlurmctldHost[0]",
          config.controller.hosts.empty() ? config.controller.listen_addr : config.controller.hosts.front()},
-        {"SlurmctldPort", config.controller.listen_addr.substr(config.controller.listen_addr.rfind(':') + 1)},
+        {"SlurmctldPort", std::to_string(Endpoint::parse(config.controller.listen_addr).value_or(Endpoint{}).port)},
         {"SlurmdTimeout", seconds(config.agent.timeout_s)},
         {"SLURM_CONF", or_null(config.path)},
         {"SLURM_VERSION", "22.05.8"},

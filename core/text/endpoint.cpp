@@ -1,9 +1,9 @@
 // Reading and writing addresses.
-#include "daemons/common/wire/endpoint.hpp"
+#include "core/text/endpoint.hpp"
 
 #include <charconv>
 
-namespace spur::wire {
+namespace spur {
 namespace {
 
 Result<std::uint16_t> parse_port(std::string_view digits, std::string_view whole) {
@@ -88,6 +88,8 @@ std::string Endpoint::text() const {
     return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
 }
 
+bool Endpoint::is_everywhere() const { return host == "0.0.0.0" || host == "::"; }
+
 bool Endpoint::is_loopback() const { return host == "localhost" || host == "::1" || host.starts_with("127."); }
 
-}  // namespace spur::wire
+}  // namespace spur

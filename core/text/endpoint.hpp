@@ -8,9 +8,8 @@
 #include <string_view>
 #include <vector>
 
-namespace spur::wire {
+namespace spur {
 
-inline constexpr std::string_view controller_name = "spurctld";  // as Audience has it; agents go by their node's name
 inline constexpr std::uint16_t controller_port = 6817, agent_port = 6818, accounting_port = 6819, rest_port = 6820;
 
 struct Endpoint {
@@ -28,9 +27,10 @@ struct Endpoint {
     static Result<std::vector<Endpoint>> parse_list(std::string_view text,
                                                     std::uint16_t default_port = controller_port);
 
-    [[nodiscard]] std::string text() const;  // "ctrl1:6817", "[::1]:6817"
-    [[nodiscard]] bool is_loopback() const;  // by its name or address: what goes there does not leave this machine
+    [[nodiscard]] std::string text() const;    // "ctrl1:6817", "[::1]:6817"
+    [[nodiscard]] bool is_everywhere() const;  // to listen at, on every interface: nobody can be reached there
+    [[nodiscard]] bool is_loopback() const;    // by its name or address: what goes there does not leave this machine
     bool operator==(const Endpoint&) const = default;
 };
 
-}  // namespace spur::wire
+}  // namespace spur

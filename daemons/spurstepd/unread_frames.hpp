@@ -1,5 +1,5 @@
-// What a step has told its reader, as long as the reader may ask for it again: spurd can be restarted in the middle of
-// a step, and what it had not handed on yet is gone with it.
+// What a step has sent and its reader has not confirmed: it may ask for it again, for spurd can be restarted in the
+// middle of a step and loses what it had not passed on.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace spur::step {
 
-class Story {
+class UnreadFrames {
 public:
     static constexpr std::size_t limit = 16U << 20;  // far more than spurd and the sockets on both sides hold
 

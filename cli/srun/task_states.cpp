@@ -1,5 +1,5 @@
 // The tasks of a step, and what srun says about them.
-#include "cli/srun/task_book.hpp"
+#include "cli/srun/task_states.hpp"
 
 #include "core/model/array_spec.hpp"
 #include "core/text/hostlist.hpp"
@@ -32,17 +32,17 @@ std::string task_list(const std::vector<std::uint32_t>& tasks) {
 
 }  // namespace
 
-TaskBook::TaskBook(const google::protobuf::RepeatedPtrField<v1::TaskLayout>& layout) {
+TaskStates::TaskStates(const google::protobuf::RepeatedPtrField<v1::TaskLayout>& layout) {
     for (const auto& node : layout)
         for (const auto task : node.tasks()) tasks_.emplace(task, Task{node.node()});
 }
 
-void TaskBook::started(std::uint32_t task) {
+void TaskStates::started(std::uint32_t task) {
     const auto at = tasks_.find(task);
     if (at != tasks_.end() && at->second.state == State::starting) at->second.state = State::running;
 }
 
-void TaskBook::exited(std::uint32_t task, std::uint32_t wait_status, bool out_of_memory) {
+void TaskStates::exited(std::uint32_t task, std::uint32_t wait_status, bool out_of_memory) {
     const auto at = tasks_.find(task);
     if (at == tasks_.end() || at->second.state >= State::exited) return;
     const bool fine = wait_status == 0 && !out_of_memory;
@@ -60,7 +60,7 @@ void TaskBook::exited(std::uint32_t task, std::uint32_t wait_status, bool out_of
     if (exit_code_ == 0) exit_code_ = 1;  // out of memory, though the task itself ended well
 }
 
-void TaskBook::lost(const std::string& node, int exit_code) {
+void TaskStates::lost(const std::string& node, int exit_code) {
     for (auto& [id, task] : tasks_) {
         if (task.node != node || task.state >= State::exited) continue;
         task.state = State::abnormal;
@@ -73,7 +73,7 @@ void TaskBook::lost(const std::string& node, int exit_code) {
     }
 }
 
-std::vector<std::string> TaskBook::take_messages(bool with_signals) {
+std::vector<std::string> TaskStates::take_messages(bool with_signals) {
     if (!with_signals)
         std::erase_if(untold_, [](const Exit& exit) { return WIFSIGNALED(static_cast<int>(exit.status)); });
     // One line for all that ended alike, in the order in which the first of them did.
@@ -99,7 +99,7 @@ std::vector<std::string> TaskBook::take_messages(bool with_signals) {
     return lines;
 }
 
-std::vector<std::string> TaskBook::states() const {
+std::vector<std::string> TaskStates::states() const {
     struct Named {
         State state;
         const char* name;

@@ -11,13 +11,13 @@
 
 namespace spur::ctld {
 
-struct Smaller {
+struct SmallerRequest {
     std::uint64_t least{1}, most{};                        // values to try; the larger, the less is given up
     std::function<Job(std::uint64_t)> with;                // the job with this value
     std::function<std::string(std::uint64_t)> option;      // "--nodes=2"
     std::function<std::string(std::uint64_t)> difference;  // "2 nodes instead of 4"
 };
 
-std::vector<Smaller> smaller_requests(const Job& job);
+std::vector<SmallerRequest> smaller_requests(const Job& job);
 
 }  // namespace spur::ctld

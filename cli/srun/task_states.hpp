@@ -11,9 +11,9 @@
 
 namespace spur::cli::srun {
 
-class TaskBook {
+class TaskStates {
 public:
-    explicit TaskBook(const google::protobuf::RepeatedPtrField<v1::TaskLayout>& layout);
+    explicit TaskStates(const google::protobuf::RepeatedPtrField<v1::TaskLayout>& layout);
 
     void started(std::uint32_t task);
     void exited(std::uint32_t task, std::uint32_t wait_status, bool out_of_memory);

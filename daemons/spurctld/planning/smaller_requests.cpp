@@ -1,5 +1,5 @@
 // What can be smaller in a request: how each trial changes the job, and how it is written as an option.
-#include "daemons/spurctld/planning/smaller.hpp"
+#include "daemons/spurctld/planning/smaller_requests.hpp"
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ std::string counted(std::uint64_t count, std::string_view what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-Smaller fewer_nodes(const Job& job) {
+SmallerRequest fewer_nodes(const Job& job) {
     const auto now = *job.spec->min_nodes;
     return {.most = now - 1,
             .with =
@@ -43,7 +43,8 @@ Smaller fewer_nodes(const Job& job) {
 }
 
 // One number of the request.
-Smaller fewer(const Job& job, std::optional<std::uint32_t> JobSpec::*field, const char* option, const char* what) {
+SmallerRequest fewer(const Job& job, std::optional<std::uint32_t> JobSpec::*field, const char* option,
+                     const char* what) {
     const auto now = *(*job.spec.*field);
     return {
         .most = now - 1,
@@ -56,7 +57,7 @@ Smaller fewer(const Job& job, std::optional<std::uint32_t> JobSpec::*field, cons
             [now, what](std::uint64_t count) { return fmt::format("{} instead of {}", counted(count, what), now); }};
 }
 
-Smaller less_time(const Job& job) {
+SmallerRequest less_time(const Job& job) {
     const auto now = job.time_limit_min;
     const auto shown = [](std::uint64_t minutes) { return print_duration(static_cast<std::int64_t>(minutes) * 60); };
     return {.most = now == unlimited ? longest_trial_min : now - 1,
@@ -76,7 +77,7 @@ Smaller less_time(const Job& job) {
                 }};
 }
 
-Smaller less_memory(const Job& job, std::optional<std::uint64_t> JobSpec::*field, const char* option) {
+SmallerRequest less_memory(const Job& job, std::optional<std::uint64_t> JobSpec::*field, const char* option) {
     const auto now = *(*job.spec.*field);
     const auto part = [now](std::uint64_t sixteenths) {
         return std::max<std::uint64_t>(1, now * sixteenths / memory_steps);
@@ -96,7 +97,7 @@ Smaller less_memory(const Job& job, std::optional<std::uint64_t> JobSpec::*field
 
 // The first resource of a --gres, --gpus or --gpus-per-task list.
 void add_gres(const Job& job, const GresList& gres, Text JobSpec::*field, const char* option,
-              std::vector<Smaller>& out) {
+              std::vector<SmallerRequest>& out) {
     if (gres.empty() || gres.front().count < 2) return;
     const auto text = [gres](std::uint64_t count) {
         auto smaller = gres;
@@ -118,7 +119,7 @@ void add_gres(const Job& job, const GresList& gres, Text JobSpec::*field, const 
 
 // Something to do without altogether.
 template <class Drop>
-Smaller without(const Job& job, const char* option, Drop drop) {
+SmallerRequest without(const Job& job, const char* option, Drop drop) {
     return {.most = 1,
             .with = [job, drop](std::uint64_t) { return changed(job, [&](Job&, JobSpec& spec) { drop(spec); }); },
             .option = [option](std::uint64_t) { return fmt::format("no {}", option); },
@@ -127,9 +128,9 @@ Smaller without(const Job& job, const char* option, Drop drop) {
 
 }  // namespace
 
-std::vector<Smaller> smaller_requests(const Job& job) {
+std::vector<SmallerRequest> smaller_requests(const Job& job) {
     const auto& spec = *job.spec;
-    std::vector<Smaller> found;
+    std::vector<SmallerRequest> found;
     if (spec.min_nodes.value_or(1) > 1) found.push_back(fewer_nodes(job));
     if (spec.tasks.value_or(1) > 1) found.push_back(fewer(job, &JobSpec::tasks, "--ntasks", "task"));
     if (spec.cpus_per_task.value_or(1) > 1)

@@ -1,6 +1,9 @@
 // What each event calls for, launches with their owners' groups, and the queues before slow agents.
 #include "daemons/spurctld/agents/dispatch.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "daemons/spurctld/agents/registration.hpp"
 
 namespace spur::ctld {
@@ -13,6 +16,12 @@ constexpr std::chrono::seconds launch_patience{60};  // for a directory service 
 
 template <class T, class... Others>
 concept OneOf = (std::is_same_v<T, Others> || ...);
+
+// Those that no node hears of, or only the one concerned when it joins.
+template <class T>
+concept OfNoConcern = OneOf<T, ConfigChanged, JobQueued, JobChanged, ArraySplit, JobEnded, JobRequeued, JobForgotten,
+                            StepStarted, StepEnded, NodeChanged, NodeFreed, EndUnknown, LaunchAgain, RebootWanted,
+                            PartitionChanged, ReservationChanged, AssociationsChanged, HistoryDiffers>;
 
 // Orders for a job name it and its attempt.
 template <class Order>
@@ -88,15 +97,16 @@ struct Dispatch::Orders {
         *message.mutable_keys()->mutable_now() = history_now(model.directory->history, model.version);
         model.nodes.for_each([&](std::uint32_t id, const auto&) { dispatch.send(NodeId{id}, message); });
     }
-    // Nothing for the nodes, or said to the one concerned when it joins.
-    template <OneOf<ConfigChanged, JobQueued, JobChanged, ArraySplit, JobEnded, JobRequeued, JobForgotten, StepStarted,
-                    StepEnded, NodeChanged, NodeFreed, EndUnknown, LaunchAgain, RebootWanted, PartitionChanged,
-                    ReservationChanged, AssociationsChanged, HistoryDiffers>
-                  T>
+    template <OfNoConcern T>
     void operator()(const T&) const {}
 };
 
-void Dispatch::act(Events events, std::shared_ptr<const planning::ReadModel> model) {
+void Dispatch::act(const Events& all, std::shared_ptr<const planning::ReadModel> model) {
+    // Most batches hold submissions or changes in the queue alone: for them the thread is not woken.
+    Events events;
+    std::ranges::copy_if(all, std::back_inserter(events), [](const Event& event) {
+        return std::visit([]<class T>(const T&) { return !OfNoConcern<T>; }, event);
+    });
     if (events.empty()) return;
     thread_.post([this, events = std::move(events), model = std::move(model)] {
         for (const auto& event : events) std::visit(Orders{*this, *model}, event);
@@ -146,7 +156,7 @@ void Dispatch::launch(const Launch& wanted) {
     const auto job = find_launchable(*engine_.model(), wanted);
     if (!job) return;
     users_.find_with_groups(job->spec->uid, [this, wanted](const Result<Users::Record>& owner) {
-        thread_.post([this, wanted, owner] { launch_as(wanted, owner); });
+        thread_.run([this, wanted, owner] { launch_as(wanted, owner); });
     });
 }
 

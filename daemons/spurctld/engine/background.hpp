@@ -22,6 +22,11 @@ public:
         }
         wake_.notify_one();
     }
+    // The same, at once where this is that thread already.
+    void run(std::function<void()> work) {
+        if (std::this_thread::get_id() == thread_.get_id()) return work();
+        post(std::move(work));
+    }
     // What is queued is done first.
     void stop() {
         if (!thread_.joinable()) return;

@@ -1,6 +1,10 @@
 // Reading format strings and laying out cells.
 #include "cli/common/format.hpp"
 
+#include "core/text/quote.hpp"
+
+#include <algorithm>
+
 namespace spur::cli {
 namespace {
 
@@ -22,8 +26,13 @@ Layout take_layout(std::string_view& text) {
 
 }  // namespace
 
+// A job's name may hold anything; Slurm prints even its newlines, with which somebody could forge lines of a listing.
 void put_cell(std::string& line, std::string_view text, bool is_null, const Layout& layout, Cut cut) {
-    std::string starred;
+    std::string starred, escaped;
+    if (std::ranges::any_of(text, [](unsigned char byte) { return byte < 0x20 || byte == 0x7f || byte == 0xc2; })) {
+        escaped = printable(text, std::string::npos);
+        text = escaped;
+    }
     if (cut == Cut::keep_star && layout.width != 0 && text.size() > layout.width && text.ends_with('*')) {
         starred = std::string(text.substr(0, layout.width - 1)) + '*';
         text = starred;

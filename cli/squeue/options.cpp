@@ -51,7 +51,7 @@ Set set_users(Options& options, const char* value) {
 }
 
 Set set_states(Options& options, const char* value) {
-    SPUR_TRY(options.query.states, StateFilter::parse(value));
+    SPUR_TRY(options.query.states, JobStateFilter::parse(value));
     return {};
 }
 
@@ -166,7 +166,7 @@ Result<void> combine(Options& options) {
                     "Options -o(--format) and -l(--long) are mutually exclusive. Please remove one and retry.");
     if (options.start) {
         if (!options.query.states) {
-            SPUR_TRY(options.query.states, StateFilter::parse("PENDING"));
+            SPUR_TRY(options.query.states, JobStateFilter::parse("PENDING"));
         }
         if (!options.sort) options.sort = "S";
     }

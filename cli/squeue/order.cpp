@@ -17,7 +17,7 @@ std::uint32_t group_id(const v1::Job& job) {
     return job.het_job_id() != 0 ? job.het_job_id() : job.id();
 }
 std::uint32_t member_id(const v1::Job& job) {
-    return job.array_job_id() != 0 ? (job.has_array_task_id() ? job.array_task_id() : 0xffffffffU) : job.het_offset();
+    return job.array_job_id() != 0 ? (job.has_array_task_id() ? job.array_task_id() : UINT32_MAX) : job.het_offset();
 }
 Order compare_ids(const v1::Job& a, const v1::Job& b) {
     if (const auto order = group_id(a) <=> group_id(b); order != 0) return order;

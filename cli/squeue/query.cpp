@@ -12,28 +12,6 @@
 namespace spur::cli::squeue {
 namespace {
 
-struct FlagState {
-    std::string_view name;
-    std::string_view compact;
-    std::uint32_t bit;
-};
-constexpr FlagState flag_states[] = {
-    {"COMPLETING", "CG", job_flag::completing},     {"CONFIGURING", "CF", job_flag::configuring},
-    {"RESIZING", "RS", job_flag::resizing},         {"RESV_DEL_HOLD", "RD", job_flag::resv_del_hold},
-    {"REQUEUED", "RQ", job_flag::requeued},         {"REQUEUE_FED", "RF", 1U << 18},
-    {"REQUEUE_HOLD", "RH", job_flag::requeue_hold}, {"REVOKED", "RV", job_flag::revoked},
-    {"SIGNALING", "SI", job_flag::signaling},       {"SPECIAL_EXIT", "SE", job_flag::special_exit},
-    {"STAGE_OUT", "SO", job_flag::stage_out},       {"STOPPED", "ST", job_flag::stopped},
-};
-
-std::string valid_states() {
-    std::string text;
-    for (std::uint8_t i = 0; i < job_state_count; ++i)
-        text += (text.empty() ? "" : ",") + std::string(to_string(static_cast<JobState>(i)));
-    for (const auto& state : flag_states) text += "," + std::string(state.name);
-    return text;
-}
-
 bool listed(const std::vector<std::string>& wanted, std::string_view value) {
     return wanted.empty() || std::find(wanted.begin(), wanted.end(), value) != wanted.end();
 }
@@ -73,48 +51,13 @@ bool names_record(const JobRef& ref, const v1::Job& job) {
 
 }  // namespace
 
-StateFilter StateFilter::active() {
-    StateFilter filter;
-    for (const auto state : {JobState::pending, JobState::running, JobState::suspended})
-        filter.states_ |= 1U << static_cast<unsigned>(state);
-    filter.flags_ = job_flag::completing | job_flag::signaling | job_flag::stage_out;
-    return filter;
-}
-
-Result<StateFilter> StateFilter::parse(std::string_view list) {
-    StateFilter filter;
-    for (const auto text : split(list, ',')) {
-        if (text.empty()) continue;
-        if (equal_nocase(text, "all")) {
-            filter.all_ = true;
-        } else if (const auto state = find_job_state(text)) {
-            filter.states_ |= 1U << static_cast<unsigned>(*state);
-        } else {
-            const auto* flag = std::find_if(std::begin(flag_states), std::end(flag_states), [&](const auto& known) {
-                return equal_nocase(known.name, text) || equal_nocase(known.compact, text);
-            });
-            if (flag == std::end(flag_states))
-                return fail(ErrorCode::invalid, "Invalid job state specified: {}\nValid job states include: {}\n", text,
-                            valid_states());
-            filter.flags_ |= flag->bit;
-        }
-    }
-    return filter;
-}
-
-bool StateFilter::accepts(const v1::Job& job) const {
-    if (all_) return true;
-    const auto state = job_state(job);
-    return (states_ >> static_cast<unsigned>(state.state) & 1U) != 0 || (flags_ & state.flags) != 0;
-}
-
 bool Query::names_tasks() const {
     return jobs && std::ranges::any_of(*jobs, [](const JobRef& ref) { return !ref.tasks.empty(); });
 }
 
 bool Query::accepts(const v1::Job& job) const {
     const auto& spec = job.spec();
-    if (!(states ? *states : StateFilter::active()).accepts(job)) return false;
+    if (!(states ? *states : JobStateFilter::active()).accepts(job.state_bits())) return false;
     if (jobs && std::none_of(jobs->begin(), jobs->end(), [&](const auto& ref) { return names_record(ref, job); }))
         return false;
     return listed(users, user_name(job)) && any_listed(partitions, job.partition()) && listed(names, spec.name()) &&

@@ -3,6 +3,7 @@
 
 #include "core/base/result.hpp"
 #include "core/model/array_spec.hpp"
+#include "core/model/job.hpp"
 #include "core/text/hostlist.hpp"
 #include "daemons/common/records/record.hpp"
 #include "spur/v1/controller.pb.h"
@@ -13,20 +14,6 @@
 #include <vector>
 
 namespace spur::cli::squeue {
-
-// States as --states takes them: job states and the flags that are shown in their place.
-class StateFilter {
-public:
-    static Result<StateFilter> parse(std::string_view list);  // "PD,RUNNING,cg", "all"
-    static StateFilter active();                              // what is shown when nothing is asked for
-    bool accepts(const v1::Job& job) const;
-    bool is_all() const { return all_; }
-
-private:
-    bool all_ = false;
-    std::uint32_t states_ = 0;  // bit n: JobState n
-    std::uint32_t flags_ = 0;   // job_flag bits
-};
 
 struct Query {
     std::optional<std::vector<JobRef>> jobs;  // also for steps: "12.0" names one step of job 12
@@ -39,7 +26,7 @@ struct Query {
     std::vector<std::string> licenses;
     std::vector<std::string> wckeys;
     std::optional<HostSet> nodes;
-    std::optional<StateFilter> states;
+    std::optional<JobStateFilter> states;
     bool split_arrays = false;  // -r
     bool all_partitions = false;
 

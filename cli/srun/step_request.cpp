@@ -122,7 +122,7 @@ void adopt_size(submit::SubmitOptions& options, const v1::Job& job) {
 StreamPlan stream_plan(const std::string& text) {
     if (text.empty() || equal_nocase(text, "all")) return {};
     if (equal_nocase(text, "none")) return {StreamPlan::Kind::none, 0, text};
-    if (const auto task = find_unsigned(text); task && *task < 0xffffffffU)
+    if (const auto task = find_unsigned(text); task && *task < UINT32_MAX)
         return {StreamPlan::Kind::one_task, static_cast<std::uint32_t>(*task), text};
     if (differs_by_task(text) || differs_by_node(text)) return {StreamPlan::Kind::remote_files, 0, text};
     return {StreamPlan::Kind::local_file, 0, text};

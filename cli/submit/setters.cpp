@@ -220,7 +220,7 @@ Set immediate(SubmitOptions& options, const char* value) {
 
 Set job_id(SubmitOptions& options, const char* value) {
     const auto id = find_unsigned(value);
-    if (!id || *id == 0 || *id > 0xffffffff)
+    if (!id || *id == 0 || *id > UINT32_MAX)
         return fail(stop_with_1, "Invalid numeric value \"{}\" for --jobid.", value);
     options.step.job_id = static_cast<std::uint32_t>(*id);
     return {};
@@ -323,7 +323,7 @@ Set priority(SubmitOptions& options, const char* value) {
         return {};
     }
     const auto number = find_unsigned(value);
-    if (!number || *number >= 0xfffffffeU) return invalid("priority");
+    if (!number || *number >= no_value) return invalid("priority");
     options.spec.set_priority(static_cast<std::uint32_t>(*number));
     return {};
 }
@@ -338,7 +338,7 @@ Set switches(SubmitOptions& options, const char* value) {
     const std::string_view text = value;
     const auto at = text.find('@');
     const auto number = find_unsigned(text.substr(0, at));
-    if (!number || *number == 0 || *number > 0xffffffff)
+    if (!number || *number == 0 || *number > UINT32_MAX)
         return fail(stop_with_1, "Invalid numeric value \"{}\" for --switches.", text.substr(0, at));
     options.spec.set_switches(static_cast<std::uint32_t>(*number));
     return at == std::string_view::npos ? Set{} : switches_wait(options, value + at + 1);

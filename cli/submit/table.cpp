@@ -2,6 +2,7 @@
 #include "cli/submit/options.hpp"
 #include "cli/submit/setters.hpp"
 
+#include "core/base/ids.hpp"
 #include "core/text/lexical.hpp"
 #include "core/text/quantity.hpp"
 
@@ -45,7 +46,7 @@ Set step_text(SubmitOptions& options, const char* value) {
 template <void (Spec::*Member)(std::uint32_t)>
 Set count_into(SubmitOptions& options, const char* option, const char* value, std::uint32_t least) {
     const auto number = find_scaled(value);
-    if (!number || *number < least || *number >= 0xfffffffeU)
+    if (!number || *number < least || *number >= no_value)
         return fail(ErrorCode::limit, "Invalid numeric value \"{}\" for {}.", value, option);
     (options.spec.*Member)(static_cast<std::uint32_t>(*number));
     return {};

@@ -14,7 +14,8 @@ using Gid = std::uint32_t;
 
 // "no limit", for minutes, counts and node numbers alike; Slurm's INFINITE.
 inline constexpr std::uint32_t unlimited = 0xffffffffU;
-inline constexpr Uid nobody = 0xffffffffU;  // a user, or a group, that is not known
+inline constexpr std::uint32_t no_value = 0xfffffffeU;  // nothing was said; Slurm's NO_VAL
+inline constexpr Uid nobody = 0xffffffffU;              // a user, or a group, that is not known
 
 struct JobId {
     std::uint32_t value{};

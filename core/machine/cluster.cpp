@@ -59,10 +59,22 @@ const Node* Cluster::find_node(std::string_view name) const {
 }
 const Partition* Cluster::find_partition(std::string_view name) const { return find_in(partitions_, name); }
 const Reservation* Cluster::find_reservation(std::string_view name) const { return find_in(reservations_, name); }
-const Account* Cluster::find_account(std::string_view name) const { return find_in(accounts_, name); }
-const User* Cluster::find_user(std::string_view name) const { return find_in(users_, name); }
-const Association* Cluster::find_association(AssociationId id) const { return find_in(associations_, id); }
-const Qos* Cluster::find_qos(std::string_view name) const { return find_in(qos_, name); }
+const Job* Cluster::find_member(JobId family, std::uint32_t number) const {
+    const auto* members = find_in(index_->families, family);
+    const auto* id = members ? find_in(*members, number) : nullptr;
+    return id ? find_job(*id) : nullptr;
+}
+void Cluster::for_each_member(JobId family, const std::function<void(const Job&)>& visit) const {
+    if (const auto* members = find_in(index_->families, family))
+        for (const auto& [number, id] : *members) visit(*find_job(id));
+}
+std::size_t Cluster::member_count(JobId family) const {
+    const auto* members = find_in(index_->families, family);
+    return members ? members->size() : 0;
+}
+void Cluster::for_each_step(JobId job, const std::function<void(const Step&)>& visit) const {
+    for (auto at = steps_.lower_bound({job, {0}}); at != steps_.end() && at->first.job == job; ++at) visit(at->second);
+}
 
 const Partition* Cluster::default_partition() const {
     for (const auto& [name, partition] : partitions_)
@@ -70,63 +82,14 @@ const Partition* Cluster::default_partition() const {
     return nullptr;
 }
 
-std::string association_key(std::string_view account, std::string_view user, std::string_view partition) {
-    std::string key{account};
-    key.append(1, '\0').append(user).append(1, '\0').append(partition);
-    return key;
-}
-
-const Association* Cluster::find_association(std::string_view account, std::string_view user,
-                                             std::string_view partition) const {
-    if (associations_.empty()) return nullptr;
-    const auto* exact = find_in(index_->association_by_name, association_key(account, user, partition));
-    if (!exact && !partition.empty()) exact = find_in(index_->association_by_name, association_key(account, user, {}));
-    return exact ? find_association(*exact) : nullptr;
-}
-
-const Job* Cluster::find_task(JobId array, std::uint32_t task) const {
-    const auto* split = find_in(index_->tasks, array);
-    if (const auto* id = split ? find_in(*split, task) : nullptr) return find_job(*id);
-    const auto* record = find_job(array);
-    return record && record->array_pending && record->array_pending->contains(task) ? record : nullptr;
-}
-
 const std::set<JobId>& Cluster::jobs_on(NodeId node) const {
     static const std::set<JobId> none;
     return node.value < index_->jobs_on.size() ? index_->jobs_on[node.value] : none;
 }
 
-const std::vector<NodeClass>& Cluster::node_classes(std::string_view partition) const {
-    static const std::vector<NodeClass> none;
-    const auto* classes = find_in(index_->node_classes, partition);
-    return classes ? *classes : none;
-}
-
-Result<std::vector<JobId>> Cluster::resolve(const JobRef& ref) const {
-    ClusterOps ops{const_cast<Cluster&>(*this), now_, version_, {}};  // targets() only reads
-    SPUR_TRY(const auto found, ops.targets(ref));
-    std::vector<JobId> ids;
-    for (const auto& target : found) ids.push_back(target.job->id);
-    return ids;
-}
-
 std::uint64_t Cluster::stored_bytes(Uid owner) const {
     const auto texts = index_->long_texts.find(owner);
     return blobs_.bytes_of(owner) + (texts == index_->long_texts.end() ? 0 : texts->second);
-}
-
-bool Cluster::may_change(const Actor& actor, const Job& job) const {
-    if (actor.is_operator() || actor.uid == job.spec->uid) return true;
-    if (actor.name.empty()) return false;
-    const auto coordinates = [&](const Text& name) {
-        const auto* account = find_account(name);
-        return account && std::ranges::find(account->coordinators, actor.name) != account->coordinators.end();
-    };
-    if (coordinates(job.spec->account)) return true;
-    // Of an account above is of this one too.
-    for (const auto* up = find_association(job.association); up; up = find_association(up->parent))
-        if (coordinates(up->account)) return true;
-    return false;
 }
 
 // ---- finding, for the handlers -------------------------------------------------------------------------------------
@@ -148,35 +111,9 @@ Result<Job*> ClusterOps::job_at(JobId id, std::uint32_t attempt) {
 }
 
 Result<std::vector<ClusterOps::Target>> ClusterOps::targets(const JobRef& ref) {
+    SPUR_TRY(auto named, c.resolve(ref));
     std::vector<Target> found;
-    const JobId id{ref.job};
-    const auto* array = c.find_array(id);
-    if (ref.component) {
-        const auto place = index().components.find(id);
-        if (place != index().components.end())
-            for (const auto member : place->second)
-                if (Job* part = job(member); part && part->het_offset == *ref.component) found.push_back({part, {}});
-    } else if (array) {
-        const bool all = !ref.has_tasks() || ref.all_tasks;
-        Job* record = job(id);
-        if (record && record->array_pending) {
-            auto wanted = all ? *record->array_pending : *record->array_pending & ref.tasks;
-            if (all || wanted == *record->array_pending)
-                found.push_back({record, {}});
-            else if (!wanted.empty())
-                found.push_back({record, std::move(wanted)});
-        }
-        if (const auto split = index().tasks.find(id); split != index().tasks.end())
-            for (const auto& [task, member] : split->second)
-                if (all || ref.tasks.contains(task)) found.push_back({job(member), {}});
-    } else if (ref.has_tasks()) {
-        return fail(refusal::invalid_job_id);
-    } else if (const auto place = index().components.find(id); place != index().components.end()) {
-        for (const auto member : place->second) found.push_back({job(member), {}});
-    } else if (Job* one = job(id)) {
-        found.push_back({one, {}});
-    }
-    if (found.empty()) return fail(refusal::invalid_job_id);
+    for (auto& one : named) found.push_back({job(one.job->id), std::move(one.tasks)});
     return found;
 }
 

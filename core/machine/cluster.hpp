@@ -37,23 +37,6 @@ namespace spur {
 
 struct LimitHit;
 
-struct LicensePool {
-    std::uint32_t total{};
-    std::uint32_t used{};
-    bool operator==(const LicensePool&) const = default;
-};
-
-// Nodes of a partition that are alike in all a request can ask for. There are few of them however many nodes there are.
-struct NodeClass {
-    Topology topology;
-    std::uint32_t cpus{};        // that jobs may have
-    std::uint64_t memory_mib{};  // that jobs may have
-    std::uint64_t tmp_mib{};
-    std::vector<GresPool> gres;
-    std::vector<Text> features;
-    std::uint32_t count{};
-};
-
 // Takes the bytes of a snapshot piece by piece; a piece is at most about 64 KiB unless one record is larger.
 using ByteSink = std::function<void(std::string_view)>;
 
@@ -87,34 +70,31 @@ public:
     // What the next job would be called if it were submitted now.
     JobId next_job_id() const { return JobId{next_job_id_}; }
 
-    const Job* find_job(JobId id) const;
-    const Array* find_array(JobId id) const;
-    // The record for a task: its own job once it has left the array's record, else that record.
-    const Job* find_task(JobId array, std::uint32_t task) const;
+    const Job* find_job(JobId id) const override;
+    const Array* find_array(JobId id) const override;
+    const Job* find_member(JobId family, std::uint32_t number) const override;
+    void for_each_member(JobId family, const std::function<void(const Job&)>& visit) const override;
+    std::size_t member_count(JobId family) const override;
     const Step* find_step(StepKey key) const;
+    void for_each_step(JobId job, const std::function<void(const Step&)>& visit) const override;
     const Node* find_node(NodeId id) const override;
-    const Node* find_node(std::string_view name) const;
+    const Node* find_node(std::string_view name) const override;
+    std::size_t node_count() const override { return nodes_.size(); }
     const Partition* find_partition(std::string_view name) const override;
-    const Partition* default_partition() const;
-    const Reservation* find_reservation(std::string_view name) const;
-    const Account* find_account(std::string_view name) const;
-    const User* find_user(std::string_view name) const;
-    const Association* find_association(AssociationId id) const;
-    const Association* find_association(std::string_view account, std::string_view user,
-                                        std::string_view partition) const;
-    const Qos* find_qos(std::string_view name) const;
+    const Partition* default_partition() const override;
+    const Reservation* find_reservation(std::string_view name) const override;
 
     const std::map<JobId, Job>& jobs() const { return jobs_; }
     const std::map<JobId, Array>& arrays() const { return arrays_; }
     const std::map<StepKey, Step>& steps() const { return steps_; }
     const std::vector<Node>& nodes() const { return nodes_; }  // indexed by NodeId
-    const std::map<Text, Partition, std::less<>>& partitions() const { return partitions_; }
-    const std::map<Text, Reservation, std::less<>>& reservations() const { return reservations_; }
-    const std::map<Text, LicensePool, std::less<>>& licenses() const { return licenses_; }
-    const std::map<Text, Account, std::less<>>& accounts() const { return accounts_; }
-    const std::map<Text, User, std::less<>>& users() const { return users_; }
-    const std::map<AssociationId, Association>& associations() const { return associations_; }
-    const std::map<Text, Qos, std::less<>>& qos() const { return qos_; }
+    const ByName<Partition>& partitions() const { return partitions_; }
+    const ByName<Reservation>& reservations() const { return reservations_; }
+    const ByName<LicensePool>& licenses() const override { return licenses_; }
+    const ByName<Account>& accounts() const override { return accounts_; }
+    const ByName<User>& users() const override { return users_; }
+    const std::map<AssociationId, Association>& associations() const override { return associations_; }
+    const ByName<Qos>& qos() const override { return qos_; }
     const Policies& policies() const override { return policies_; }
     const Text& cluster_name() const { return cluster_name_; }
     const History& history() const { return history_; }
@@ -134,22 +114,18 @@ public:
     const std::set<JobId>& pending_jobs() const { return pending_; }  // an array record counts once
     const std::set<JobId>& active_jobs() const { return active_; }    // running, suspended or completing
     const std::set<JobId>& jobs_on(NodeId node) const;
-    const std::vector<NodeClass>& node_classes(std::string_view partition) const;
-    // Every record a reference means: "12" of an array is all its records, "12_[3-5]" those with such tasks.
-    Result<std::vector<JobId>> resolve(const JobRef& ref) const;
+    const NodeClasses& node_classes() const override { return *node_classes_; }
+    const AssociationNames& association_names() const override { return *association_names_; }
+    // The same to keep: a change makes a new one.
+    const std::shared_ptr<const NodeClasses>& shared_node_classes() const { return node_classes_; }
+    const std::shared_ptr<const AssociationNames>& shared_association_names() const { return association_names_; }
 
     // ---- judging, for callers that want the answer before proposing a command
     // Would limits by association and QOS let it start now? none: yes.
     Reason limit_reason(const Job& job, const TresList& would_use) const;
     LimitHit limit_hit(const Job& job, const TresList& would_use) const;  // the same with its numbers
-    // The longest time limit its association and QOS let this request have; what a user who named none gets at most.
-    std::optional<std::uint32_t> longest_wall(const JobSpec& spec) const;
     // What the jobs of one user keep here: scripts and environments once each, and texts beyond the ordinary.
     std::uint64_t stored_bytes(Uid owner) const;
-    // May `actor` change this job? Slurm's rule: the owner, operators, the account's coordinators.
-    bool may_change(const Actor& actor, const Job& job) const;
-    // Would the reservation let this job in?
-    bool may_use(const Reservation& reservation, const Job& job) const;
 
 private:
     friend struct ClusterOps;       // the handlers, one file per topic: cluster_*.cpp
@@ -173,15 +149,14 @@ private:
     std::map<JobId, Array> arrays_;
     std::map<StepKey, Step> steps_;
     std::vector<Node> nodes_;
-    std::map<Text, Partition, std::less<>> partitions_;
-    std::map<Text, Reservation, std::less<>> reservations_;
-    std::map<Text, LicensePool, std::less<>> licenses_;
-    std::map<Text, Account, std::less<>> accounts_;
-    std::map<Text, User, std::less<>> users_;
+    ByName<Partition> partitions_;
+    ByName<Reservation> reservations_;
+    ByName<LicensePool> licenses_;
+    ByName<Account> accounts_;
+    ByName<User> users_;
     std::map<AssociationId, Association> associations_;
-    std::map<Text, Qos, std::less<>> qos_;
-    std::map<Text, std::pair<JobId, UnixSeconds>, std::less<>>
-        requests_;  // recent request ids, for exactly-once submits
+    ByName<Qos> qos_;
+    ByName<std::pair<JobId, UnixSeconds>> requests_;  // recent request ids, for exactly-once submits
     std::deque<OutboxEntry> outbox_;
     std::uint64_t next_outbox_{1};
     bool outbox_is_read_{false};
@@ -192,6 +167,8 @@ private:
     std::unique_ptr<Indexes> index_;
     std::set<JobId> pending_;
     std::set<JobId> active_;
+    std::shared_ptr<const NodeClasses> node_classes_{std::make_shared<NodeClasses>()};
+    std::shared_ptr<const AssociationNames> association_names_{std::make_shared<AssociationNames>()};
     BlobStore blobs_;
 };
 

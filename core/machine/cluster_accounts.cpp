@@ -51,9 +51,10 @@ void ClusterOps::ensure_root() {
 }
 
 void ClusterOps::index_associations() {
-    index().association_by_name.clear();
+    auto names = std::make_shared<AssociationNames>();
     for (const auto& [id, entry] : c.associations_)
-        index().association_by_name[association_key(entry.account, entry.user, entry.partition)] = id;
+        (*names)[association_key(entry.account, entry.user, entry.partition)] = id;
+    c.association_names_ = std::move(names);
 }
 
 bool ClusterOps::is_association_used(const Association& entry) const {
@@ -100,8 +101,9 @@ Result<void> ClusterOps::on(const EditAssociation& cmd) {
     const auto& wanted = cmd.association;
     if (!c.accounts_.contains(wanted.account)) return unknown("account", wanted.account);
     if (!wanted.user.empty() && !c.users_.contains(wanted.user)) return unknown("user", wanted.user);
-    const auto place = index().association_by_name.find(association_key(wanted.account, wanted.user, wanted.partition));
-    const bool exists = place != index().association_by_name.end();
+    const auto& names = c.association_names();
+    const auto place = names.find(association_key(wanted.account, wanted.user, wanted.partition));
+    const bool exists = place != names.end();
     if (exists == (cmd.edit == Edit::create))
         return fail(exists ? ErrorCode::conflict : ErrorCode::not_found,
                     "the association of account \"{}\", user \"{}\", partition \"{}\" {}", wanted.account, wanted.user,

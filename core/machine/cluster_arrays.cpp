@@ -25,7 +25,7 @@ Job& ClusterOps::split_task(Job& record, std::uint32_t task) {
         record.array_task = task;
         record.array_pending = nullptr;
         record.array_limit = 0;
-        index().tasks[record.array_job][task] = record.id;
+        index().families[record.array_job][task] = record.id;
         events.push_back(ArraySplit{record.array_job, record.id, task});
         return record;
     }

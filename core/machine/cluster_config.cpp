@@ -244,9 +244,9 @@ void ClusterOps::index_nodes() {
     index.jobs_on.resize(c.nodes_.size());
     index.node_by_name.clear();
     for (const auto& node : c.nodes_) index.node_by_name[node.name] = node.id;
-    index.node_classes.clear();
+    auto all_classes = std::make_shared<NodeClasses>();
     for (auto& [name, partition] : c.partitions_) {
-        auto& classes = index.node_classes[name];
+        auto& classes = (*all_classes)[name];
         std::uint32_t cpus = 0;
         for (const auto id : partition.nodes) {
             const auto& node = c.nodes_[id.value];
@@ -263,6 +263,7 @@ void ClusterOps::index_nodes() {
         }
         partition.total_cpus = cpus;
     }
+    c.node_classes_ = std::move(all_classes);
 }
 
 void ClusterOps::rebuild_use(Node& node) {

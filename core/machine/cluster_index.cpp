@@ -127,8 +127,7 @@ void ClusterOps::index_job(Job& job) {
     if (waits_singly(job))
         set_listed(index.singletons, Cluster::Indexes::NameKey{job.spec->uid, job.spec->name}, job.id, true);
     index_waiting(job, true);
-    if (job.array_job && job.array_task) index.tasks[job.array_job][*job.array_task] = job.id;
-    if (job.het_job) index.components[job.het_job].insert(job.id);
+    if (const auto family = job.family()) index.families[family->id][family->number] = job.id;
     if (job.state == JobState::suspended && job.preempt_time != 0) index.suspended_by_preemption.insert(job.id);
     if (job.allocation)
         for (const auto share : job.open_shares) index.jobs_on[job.allocation->shares[share].node.value].insert(job.id);
@@ -170,16 +169,15 @@ void ClusterOps::forget(JobId id) {
     }
     index.task_total -= old->task_count();
     count_texts(*old, false);
-    if (old->het_job) set_listed(index.components, old->het_job, id, false);
+    if (const auto family = old->family()) {
+        auto& members = index.families[family->id];
+        members.erase(family->number);
+        if (members.empty()) index.families.erase(family->id);
+    }
     if (old->array_job) {
-        auto& tasks = index.tasks[old->array_job];
-        if (old->array_task) tasks.erase(*old->array_task);
         const Job* record = old->array_pending ? nullptr : job(old->array_job);
         const bool waiting = record && record->array_pending;
-        if (tasks.empty() && !waiting) {
-            index.tasks.erase(old->array_job);
-            c.arrays_.erase(old->array_job);
-        }
+        if (c.member_count(old->array_job) == 0 && !waiting) c.arrays_.erase(old->array_job);
     }
     c.steps_.erase(c.steps_.lower_bound({id, {0}}), c.steps_.upper_bound({id, {UINT32_MAX}}));
     c.blobs_.drop(old->spec->script, old->spec->uid);
@@ -189,7 +187,7 @@ void ClusterOps::forget(JobId id) {
 }
 
 bool ClusterOps::is_id_used(JobId id) const {
-    return c.jobs_.contains(id) || c.arrays_.contains(id) || c.index_->components.contains(id);
+    return c.jobs_.contains(id) || c.arrays_.contains(id) || c.index_->families.contains(id);
 }
 
 std::uint32_t ClusterOps::new_job_id() {

@@ -25,8 +25,7 @@ void ClusterOps::end_active(Job& job, JobState state, Reason reason) {
     end_alone(job, state, reason);
     // The components of a heterogeneous job live and end together.
     if (job.het_job && state != JobState::pending)
-        for (const auto id : index().components[job.het_job])
-            if (Job* other = this->job(id); other && other->is_active()) end_alone(*other, state, reason);
+        for_active_components(job.het_job, [&](Job& other) { end_alone(other, state, reason); });
 }
 
 void ClusterOps::end_alone(Job& job, JobState state, Reason reason) {
@@ -78,8 +77,7 @@ void ClusterOps::begin_requeue(Job& job, std::uint32_t flag) {
     end_active(job, JobState::pending, Reason::none);
     if (keeps_outbox()) post(OutboxKind::job_requeued, job, nullptr);
     if (!job.het_job) return;
-    for (const auto id : index().components[job.het_job])
-        if (Job* other = this->job(id); other && other->is_active()) begin_requeue(*other, flag);
+    for_active_components(job.het_job, [&](Job& other) { begin_requeue(other, flag); });
 }
 
 void ClusterOps::release_share(Job& job, std::uint32_t share_index) {

@@ -22,43 +22,24 @@ std::uint64_t run_minutes(const Cluster& cluster, std::string_view tres, Counts&
     return sum;
 }
 
-bool is_below(const Cluster& cluster, AssociationId id, AssociationId top) {
-    const auto* up = cluster.find_association(id);
-    while (up && up->id != top) up = cluster.find_association(up->parent);
-    return up != nullptr;
-}
-
 }  // namespace
 
-// Of a job and its partition, in the order in which they count.
-std::vector<const Qos*> qos_of(const Cluster& cluster, const JobSpec& spec) {
-    const auto* partition = spec.partitions.empty() ? nullptr : cluster.find_partition(spec.partitions.front());
-    return in_order(cluster.find_qos(spec.qos), partition ? cluster.find_qos(partition->qos) : nullptr);
-}
-
-struct ClusterOps::OwnLimits {
-    LimitPlace place;
-    Limits inherited;
-};
-
-std::unique_ptr<ClusterOps::OwnLimits> ClusterOps::limits_of(const Cluster& c, const JobSpec& spec,
-                                                             AssociationId association) {
+JobLimits ClusterOps::limits_of(const Cluster& c, const JobSpec& spec, AssociationId association) {
     static const Usage unused;
     const auto usage_in = [](const auto& map, const auto& key) {
         const auto found = map.find(key);
         return found == map.end() ? &unused : &found->second;
     };
-    auto made = std::make_unique<OwnLimits>();
-    for (const auto* qos : qos_of(c, spec))
-        made->place.qualities.push_back({qos, &qos->usage,
-                                         usage_in(c.index_->qos_users, std::pair{qos->name, spec.uid}),
-                                         usage_in(c.index_->qos_accounts, std::pair{qos->name, spec.account})});
-    for (const auto* up = c.find_association(association); up; up = c.find_association(up->parent))
-        made->place.chain.push_back({up, &up->usage});
-    made->inherited = inherited_limits(made->place.chain);
-    made->place.own = &made->inherited;
-    made->place.safe = (c.policies_.enforce & enforce_flag::safe) != 0;
-    return made;
+    return {c,
+            association,
+            spec.qos,
+            spec.partitions.empty() ? Text{} : spec.partitions.front(),
+            [](const Association& entry) { return &entry.usage; },
+            [&](const Qos& qos) {
+                return LimitPlace::Quality{&qos, &qos.usage,
+                                           usage_in(c.index_->qos_users, std::pair{qos.name, spec.uid}),
+                                           usage_in(c.index_->qos_accounts, std::pair{qos.name, spec.account})};
+            }};
 }
 
 Reason Cluster::limit_reason(const Job& job, const TresList& would_use) const {
@@ -68,23 +49,13 @@ Reason Cluster::limit_reason(const Job& job, const TresList& would_use) const {
 LimitHit Cluster::limit_hit(const Job& job, const TresList& would_use) const {
     if (!(policies_.enforce & enforce_flag::limits)) return {};
     const auto own = ClusterOps::limits_of(*this, *job.spec, job.association);
-    return find_limit(own->place, would_use, job.time_limit_min,
+    return find_limit(own.place, would_use, job.time_limit_min,
                       [&](const LimitPlace::Group* group, const LimitPlace::Quality* quality, std::string_view tres) {
                           return run_minutes(*this, tres, [&](const Job& other) {
-                              return group ? is_below(*this, other.association, group->association->id)
+                              return group ? is_below(other.association, group->association->id)
                                            : other.spec->qos == quality->qos->name;
                           });
                       });
-}
-
-std::optional<std::uint32_t> Cluster::longest_wall(const JobSpec& spec) const {
-    if (!(policies_.enforce & enforce_flag::limits)) return std::nullopt;
-    const auto* association = find_association(spec.account, spec.user_name, spec.partitions.front());
-    const auto own = ClusterOps::limits_of(*this, spec, association ? association->id : AssociationId{});
-    auto longest = own->inherited.max_wall_min;
-    for (const auto& quality : own->place.qualities)
-        if (const auto& wall = quality.qos->limits.max_wall_min; wall && (!longest || *wall < *longest)) longest = wall;
-    return longest;
 }
 
 // Who has how many waiting jobs that get older.
@@ -127,23 +98,23 @@ void ClusterOps::update_accrual() {
 
 bool ClusterOps::may_get_older(const Job& job, const AccrualCounts& counts) const {
     const auto own = limits_of(c, *job.spec, job.association);
-    if (!limits_accrual(own->place)) return true;
+    if (!limits_accrual(own.place)) return true;
     const auto count = [](const auto& map, const auto& key) {
         const auto found = map.find(key);
         return found == map.end() ? 0U : found->second;
     };
-    return may_accrue(own->place, {[&](const Association& entry) { return count(counts.groups, entry.id); },
-                                   [&](const Qos& qos) {
-                                       return count(counts.users, std::pair{qos.name, job.spec->uid});
-                                   },
-                                   [&](const Qos& qos) {
-                                       return count(counts.accounts, std::pair{qos.name, job.spec->account});
-                                   }});
+    return may_accrue(own.place, {[&](const Association& entry) { return count(counts.groups, entry.id); },
+                                  [&](const Qos& qos) {
+                                      return count(counts.users, std::pair{qos.name, job.spec->uid});
+                                  },
+                                  [&](const Qos& qos) {
+                                      return count(counts.accounts, std::pair{qos.name, job.spec->account});
+                                  }});
 }
 
 bool ClusterOps::may_get_older(const Job& job) const {
     if (!(c.policies_.enforce & enforce_flag::limits)) return true;
-    if (!limits_accrual(limits_of(c, *job.spec, job.association)->place)) return true;
+    if (!limits_accrual(limits_of(c, *job.spec, job.association).place)) return true;
     AccrualCounts counts;
     for (const auto id : c.pending_)
         if (const auto& other = c.jobs_.at(id); other.eligible && other.accrue_time != 0 && other.id != job.id)
@@ -158,7 +129,7 @@ void ClusterOps::end_spent() {
     for (const auto id : running) {
         auto& job = c.jobs_.at(id);
         if (!job.is_active()) continue;
-        if (const auto reason = judge_spent(limits_of(c, *job.spec, job.association)->place); reason != Reason::none)
+        if (const auto reason = judge_spent(limits_of(c, *job.spec, job.association).place); reason != Reason::none)
             end_active(job, JobState::timeout, reason);
     }
 }
@@ -168,12 +139,12 @@ Result<void> ClusterOps::check_submit_limits(const JobSpec& spec, const Request&
                                              std::uint32_t tasks) const {
     if (!(c.policies_.enforce & enforce_flag::limits)) return {};
     const auto own = limits_of(c, spec, association);
-    auto reason = judge_submit(own->place, tasks);
-    const bool denies = std::ranges::any_of(own->place.qualities, [](const LimitPlace::Quality& quality) {
+    auto reason = judge_submit(own.place, tasks);
+    const bool denies = std::ranges::any_of(own.place.qualities, [](const LimitPlace::Quality& quality) {
         return (quality.qos->flags & qos_flag::deny_on_limit) != 0;
     });
     if (reason == Reason::none && denies)
-        reason = judge_alone(own->place, requested_tres(c, spec, request), spec.time_limit_min.value_or(unlimited));
+        reason = judge_alone(own.place, requested_tres(c, spec, request), spec.time_limit_min.value_or(unlimited));
     if (reason == Reason::none) return {};
     return fail(refusal::policy.below(to_string(reason)));
 }

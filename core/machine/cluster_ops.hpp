@@ -20,34 +20,30 @@ namespace spur {
 // Ways to find records. None of it is stored: load() builds it again from the records.
 struct Cluster::Indexes {
     std::map<Text, NodeId, std::less<>> node_by_name;
-    std::map<Text, std::vector<NodeClass>, std::less<>> node_classes;  // by partition
-    std::vector<std::set<JobId>> jobs_on;                              // by node: jobs with something open there
+    std::vector<std::set<JobId>> jobs_on;      // by node: jobs with something open there
     std::map<JobId, std::set<JobId>> waiters;  // job or array -> jobs whose dependencies name it
     using NameKey = std::pair<Uid, Text>;
     std::map<NameKey, std::set<JobId>> unfinished;  // by user and job name, for singleton
     std::map<NameKey, std::set<JobId>> singletons;  // of those, the ones that wait for the others
     std::set<std::pair<UnixSeconds, JobId>> due;    // when a Tick must look at a job; may hold more than needed
     std::unordered_map<JobId, UnixSeconds> due_of;
-    std::set<std::pair<UnixSeconds, JobId>> done;           // by end time, for forgetting
-    std::map<JobId, std::map<std::uint32_t, JobId>> tasks;  // array -> tasks with a record of their own
-    std::map<JobId, std::set<JobId>> components;            // of a heterogeneous job, by leader
+    std::set<std::pair<UnixSeconds, JobId>> done;              // by end time, for forgetting
+    std::map<JobId, std::map<std::uint32_t, JobId>> families;  // members by their numbers, see Job::family()
     // What each user asked for last, to share texts and the request with.
     std::unordered_map<Uid, std::pair<std::shared_ptr<const JobSpec>, std::shared_ptr<const Request>>> last_asked;
     std::set<std::pair<UnixSeconds, Text>> request_times;
-    std::unordered_map<std::string, AssociationId> association_by_name;  // association_key()
-    std::map<std::pair<Text, Uid>, Usage> qos_users;                     // of a QOS, per user
-    std::map<std::pair<Text, Text>, Usage> qos_accounts;                 // of a QOS, per account
-    std::set<JobId> suspended_by_preemption;            // suspended for others; they go on by themselves
-    std::unordered_map<Uid, std::uint64_t> long_texts;  // bytes of one user's jobs, beyond what every job may have
-    std::uint64_t task_total{};                         // jobs held in memory, array tasks counted one by one
+    std::map<std::pair<Text, Uid>, Usage> qos_users;      // of a QOS, per user
+    std::map<std::pair<Text, Text>, Usage> qos_accounts;  // of a QOS, per account
+    std::set<JobId> suspended_by_preemption;              // suspended for others; they go on by themselves
+    std::unordered_map<Uid, std::uint64_t> long_texts;    // bytes of one user's jobs, beyond what every job may have
+    std::uint64_t task_total{};                           // jobs held in memory, array tasks counted one by one
 };
 
 struct StartPlan;
 
 struct AccrualCounts;
 
-std::vector<const Qos*> qos_of(const Cluster& cluster, const JobSpec& spec);
-std::string association_key(std::string_view account, std::string_view user, std::string_view partition);
+struct JobLimits;
 
 struct ClusterOps {
     Cluster& c;
@@ -175,6 +171,12 @@ struct ClusterOps {
 
     // ---- steps (cluster_steps.cpp)
     template <class F>
+    void for_active_components(JobId het_job, F&& f) {
+        if (const auto family = index().families.find(het_job); family != index().families.end())
+            for (const auto& [number, id] : family->second)
+                if (Job* component = job(id); component && component->is_active()) f(*component);
+    }
+    template <class F>
     void for_steps(JobId job, F&& f) {
         for (auto place = c.steps_.lower_bound({job, {0}}); place != c.steps_.end() && place->first.job == job; ++place)
             f(place->second);
@@ -215,8 +217,7 @@ struct ClusterOps {
     Job& split_task(Job& record, std::uint32_t task);
 
     // ---- limits (cluster_limits.cpp)
-    struct OwnLimits;
-    static std::unique_ptr<OwnLimits> limits_of(const Cluster& c, const JobSpec& spec, AssociationId association);
+    static JobLimits limits_of(const Cluster& c, const JobSpec& spec, AssociationId association);
     void update_accrual();
     bool may_get_older(const Job& job) const;
     bool may_get_older(const Job& job, const AccrualCounts& counts) const;

@@ -27,23 +27,7 @@ bool share_node(const Reservation& a, const Reservation& b) {
 // PURGE_COMP says after which time, or means five minutes.
 std::int64_t purge_after_s(const Reservation& entry) { return entry.purge_comp_s ? entry.purge_comp_s : 300; }
 
-bool is_listed(const std::vector<Text>& list, const Text& name) { return std::ranges::find(list, name) != list.end(); }
-
 }  // namespace
-
-bool Cluster::may_use(const Reservation& reservation, const Job& job) const {
-    const auto& spec = *job.spec;
-    if (spec.uid == 0 && reservation.users.empty() && reservation.groups.empty() && reservation.accounts.empty())
-        return true;
-    const bool user_listed = is_listed(reservation.users, spec.user_name);
-    const bool account_listed = is_listed(reservation.accounts, spec.account);
-    if (reservation.deny_users ? user_listed : !reservation.users.empty() && !user_listed) return false;
-    if (!reservation.groups.empty() &&
-        std::ranges::find(reservation.group_members, spec.uid) == reservation.group_members.end())
-        return false;
-    if (reservation.deny_accounts ? account_listed : !reservation.accounts.empty() && !account_listed) return false;
-    return true;
-}
 
 Result<void> ClusterOps::check_reservation(const Reservation& wanted) const {
     if (wanted.start_time >= wanted.end_time) return fail(refusal::invalid_time);

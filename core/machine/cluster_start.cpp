@@ -170,7 +170,7 @@ Result<StartPlan> ClusterOps::plan_start(const Placement& part) {
     if (!spec.reservation.empty()) {
         const auto* reservation = c.find_reservation(spec.reservation);
         if (!reservation || !(reservation->is_active(at) || reservation->has(reservation_flag::flex)) ||
-            !c.may_use(*reservation, *found))
+            !reservation->admits(*found->spec))
             return fail(refusal::invalid_reservation.as(ErrorCode::conflict));
     }
     if (c.policies_.enforce & enforce_flag::limits)
@@ -279,7 +279,7 @@ Result<void> ClusterOps::check_together(const std::vector<StartPlan>& plans) con
             return fail(ErrorCode::conflict, "too few licenses of {} are free", name);
     }
     const auto het = plans.front().job->het_job;
-    if (het && c.index_->components.at(het).size() != plans.size())
+    if (het && c.member_count(het) != plans.size())
         return fail(ErrorCode::invalid, "the components of heterogeneous job {} start together", het.value);
     return {};
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/machine/cluster_ops.hpp"
+#include "core/machine/limits.hpp"
 #include "core/machine/validate.hpp"
 
 namespace spur {

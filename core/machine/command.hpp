@@ -21,17 +21,6 @@
 
 namespace spur {
 
-// Who asks. The uid comes from the verified credential; `level` from configuration and accounting.
-struct Actor {
-    Uid uid{nobody};
-    AdminLevel level{AdminLevel::none};
-    Text name;  // coordinators of accounts are known by name
-    bool operator==(const Actor&) const = default;
-    static Actor root() { return {0, AdminLevel::administrator, "root"}; }
-    bool is_administrator() const { return uid == 0 || level == AdminLevel::administrator; }
-    bool is_operator() const { return is_administrator() || level == AdminLevel::operator_; }
-};
-
 // The groups of a job's owner, by name, for a partition's AllowGroups.
 struct OwnerGroups {
     std::vector<Text> names;

@@ -394,6 +394,9 @@ Reason judge_submit(const LimitPlace& place, std::uint32_t tasks) {
     return found.reason;
 }
 
+namespace {
+
+// What the first has with what it inherits from those above.
 Limits inherited_limits(const std::vector<LimitPlace::Group>& chain) {
     if (chain.empty()) return {};
     Limits limits = chain.front().association->limits;
@@ -410,12 +413,53 @@ Limits inherited_limits(const std::vector<LimitPlace::Group>& chain) {
     return limits;
 }
 
-std::vector<const Qos*> in_order(const Qos* of_job, const Qos* of_partition) {
-    std::vector<const Qos*> order;
+std::string_view first_partition(const JobSpec& spec) {
+    return spec.partitions.empty() ? std::string_view{} : spec.partitions.front().view();
+}
+
+}  // namespace
+
+std::vector<const Qos*> qos_of(const Picture& picture, std::string_view qos, std::string_view partition) {
+    const auto* of_job = picture.find_qos(qos);
+    const auto* place = picture.find_partition(partition);
+    const auto* of_partition = place ? picture.find_qos(place->qos) : nullptr;
     const bool job_first = of_job != nullptr && (of_job->flags & qos_flag::over_part_qos) != 0;
-    for (const auto* qos : {job_first ? of_job : of_partition, job_first ? of_partition : of_job})
-        if (qos != nullptr && (order.empty() || order.front()->name != qos->name)) order.push_back(qos);
+    std::vector<const Qos*> order;
+    for (const auto* one : {job_first ? of_job : of_partition, job_first ? of_partition : of_job})
+        if (one != nullptr && (order.empty() || order.front()->name != one->name)) order.push_back(one);
     return order;
+}
+
+std::vector<const Qos*> qos_of(const Picture& picture, const JobSpec& spec) {
+    return qos_of(picture, spec.qos, first_partition(spec));
+}
+
+JobLimits::JobLimits(const Picture& picture, AssociationId association, std::string_view qos,
+                     std::string_view partition, const std::function<const Usage*(const Association&)>& group,
+                     const std::function<LimitPlace::Quality(const Qos&)>& quality) {
+    for (const auto* one : qos_of(picture, qos, partition)) place.qualities.push_back(quality(*one));
+    for (const auto* up = picture.find_association(association); up; up = picture.find_association(up->parent))
+        place.chain.push_back({up, group(*up)});
+    inherited = inherited_limits(place.chain);
+    place.own = &inherited;
+    place.safe = (picture.policies().enforce & enforce_flag::safe) != 0;
+}
+
+std::optional<std::uint32_t> longest_wall(const Picture& picture, const JobSpec& spec) {
+    if (!(picture.policies().enforce & enforce_flag::limits)) return std::nullopt;
+    const auto* association = picture.find_association(spec.account, spec.user_name, first_partition(spec));
+    const JobLimits own{picture,
+                        association ? association->id : AssociationId{},
+                        spec.qos,
+                        first_partition(spec),
+                        [](const Association&) { return nullptr; },
+                        [](const Qos& qos) {
+                            return LimitPlace::Quality{&qos, {}, {}, {}};
+                        }};
+    auto longest = own.inherited.max_wall_min;
+    for (const auto& quality : own.place.qualities)
+        if (const auto& wall = quality.qos->limits.max_wall_min; wall && (!longest || *wall < *longest)) longest = wall;
+    return longest;
 }
 
 bool has_no_limits(const LimitPlace& place) {

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/model/association.hpp"
 #include "core/model/gres.hpp"
+#include "core/model/picture.hpp"
 #include "core/model/reason.hpp"
 
 namespace spur {
@@ -32,6 +34,20 @@ struct LimitPlace {
     const Limits* own{};             // per job and per user, inherited ones included; null: there is no association
     bool safe{false};                // nothing starts that could not run to its end within what may be used
 };
+
+// The place of a job with this association, QOS and first partition; `group` and `quality` add the counts.
+struct JobLimits {
+    LimitPlace place;
+    Limits inherited;  // place.own
+    JobLimits(const Picture& picture, AssociationId association, std::string_view qos, std::string_view partition,
+              const std::function<const Usage*(const Association&)>& group,
+              const std::function<LimitPlace::Quality(const Qos&)>& quality);
+    JobLimits(const JobLimits&) = delete;
+    JobLimits& operator=(const JobLimits&) = delete;
+};
+
+// The longest time limit its association and QOS let this request have; what a user who named none gets at most.
+std::optional<std::uint32_t> longest_wall(const Picture& picture, const JobSpec& spec);
 
 // TRES-minutes that running jobs of the group, or of the QOS, may still use until their time limits strike. Asked only
 // where such a limit is set.
@@ -73,12 +89,10 @@ bool may_accrue(const LimitPlace& place, const Accruing& accruing);
 // Would `tasks` more submitted jobs be too many? Refused at once, whatever the flags.
 Reason judge_submit(const LimitPlace& place, std::uint32_t tasks);
 
-// What `start` has with what it inherits from those above, which `chain` lists after it.
-Limits inherited_limits(const std::vector<LimitPlace::Group>& chain);
-
 // The QOS of a job and the one of its partition as limits apply them: the partition's first, unless the job's QOS has
-// OverPartQOS. Either may be null.
-std::vector<const Qos*> in_order(const Qos* of_job, const Qos* of_partition);
+// OverPartQOS.
+std::vector<const Qos*> qos_of(const Picture& picture, std::string_view qos, std::string_view partition);
+std::vector<const Qos*> qos_of(const Picture& picture, const JobSpec& spec);
 
 // True if no limit of any kind is set, so that there is nothing to judge.
 bool has_no_limits(const LimitPlace& place);

@@ -35,7 +35,7 @@ void subtract(std::vector<GresShare>& from, const std::vector<GresShare>& used) 
 
 class Layout {
 public:
-    Layout(const Cluster& cluster, const Job& job, const StepSpec& spec) : cluster_{cluster}, job_{job}, spec_{spec} {}
+    Layout(const Picture& picture, const Job& job, const StepSpec& spec) : picture_{picture}, job_{job}, spec_{spec} {}
 
     Result<CreateStep> make() {
         const auto asked = Distribution::parse(spec_.distribution);
@@ -85,7 +85,7 @@ private:
         std::size_t named = 0;
         for (const auto open : job_.open_shares) {
             const auto& share = job_.allocation->shares[open];
-            const auto name = cluster_.find_node(share.node)->name;
+            const auto name = picture_.find_node(share.node)->name;
             if (position++ < spec_.relative.value_or(0)) continue;
             if (unwanted.contains(name.view())) continue;
             if (!wanted.empty() && !wanted.contains(name.view())) continue;
@@ -100,21 +100,18 @@ private:
     }
 
     void take_away_others(Candidate& candidate) const {
-        const auto& steps = cluster_.steps();
-        for (auto place = steps.lower_bound({job_.id, {0}}); place != steps.end() && place->first.job == job_.id;
-             ++place) {
-            const auto& other = place->second;
-            if (other.is_over() || other.overlap) continue;
+        picture_.for_each_step(job_.id, [&](const Step& other) {
+            if (other.is_over() || other.overlap) return;
             for (const auto& theirs : other.shares) {
                 if (theirs.node != candidate.share->node) continue;
                 candidate.free_cores -= theirs.cores;
                 subtract(candidate.free_gres, theirs.gres);
             }
-        }
+        });
     }
 
     bool is_whole() const { return !spec_.exact && !spec_.exclusive; }
-    std::uint32_t most_per_node() const { return std::max(1U, cluster_.policies().max_tasks_per_node); }
+    std::uint32_t most_per_node() const { return std::max(1U, picture_.policies().max_tasks_per_node); }
 
     // How many tasks the node could take.
     std::uint32_t capacity(const Candidate& node) const {
@@ -278,7 +275,7 @@ private:
         return fail(refusal::no_gres_left);
     }
 
-    const Cluster& cluster_;
+    const Picture& picture_;
     const Job& job_;
     const StepSpec& spec_;
     Distribution asked_;
@@ -303,19 +300,19 @@ std::vector<std::vector<std::uint32_t>> distribute_tasks(const std::vector<std::
     return ids;
 }
 
-Result<CreateStep> lay_out_step(const Cluster& cluster, JobId id, const StepSpec& spec, const Actor& actor) {
-    const auto* job = cluster.find_job(id);
+Result<CreateStep> lay_out_step(const Picture& picture, JobId id, const StepSpec& spec, const Actor& actor) {
+    const auto* job = picture.find_job(id);
     if (!job) return fail(refusal::invalid_job_id);
-    if (!cluster.may_change(actor, *job)) return fail(refusal::denied);
+    if (!picture.may_change(actor, *job)) return fail(refusal::denied);
     if (job->is_finished() || job->is_completing()) return fail(refusal::already_done.as(ErrorCode::invalid));
     if (job->state == JobState::pending) return fail(refusal::job_pending);
     if (job->state == JobState::suspended) return fail(refusal::job_suspended);
     constexpr std::uint32_t most_tasks = 1U << 24;
     const bool is_numbered = spec.number || spec.first_task;
     if (is_numbered &&
-        (!job->het_job || spec.first_task > most_tasks || spec.number.value_or(0) >= cluster.policies().max_step_count))
+        (!job->het_job || spec.first_task > most_tasks || spec.number.value_or(0) >= picture.policies().max_step_count))
         return fail(refusal::invalid_job_id.as(ErrorCode::invalid));
-    SPUR_TRY(auto step, (Layout{cluster, *job, spec}.make()));
+    SPUR_TRY(auto step, (Layout{picture, *job, spec}.make()));
     step.actor = actor;
     return step;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/machine/limits.hpp"
 #include "core/model/array_spec.hpp"
 #include "core/model/constraint.hpp"
 #include "core/model/dependency.hpp"
@@ -21,9 +22,9 @@ bool is_listed(const std::vector<Text>& list, std::string_view name) {
 
 class Check {
 public:
-    Check(const Cluster& cluster, JobSpec& spec, const JobSpec* before, const Actor& actor, UnixSeconds now,
+    Check(const Picture& picture, JobSpec& spec, const JobSpec* before, const Actor& actor, UnixSeconds now,
           const OwnerGroups& groups)
-        : cluster_{cluster}, spec_{spec}, before_{before}, actor_{actor}, now_{now}, groups_{groups} {}
+        : picture_{picture}, spec_{spec}, before_{before}, actor_{actor}, now_{now}, groups_{groups} {}
 
     Result<void> run() {
         using S = JobSpec;
@@ -54,7 +55,7 @@ private:
 
     Result<void> identity() {
         if (spec_.uid != actor_.uid && !actor_.is_administrator()) return fail(refusal::denied);
-        if (spec_.uid == 0 && cluster_.policies().disable_root_jobs)
+        if (spec_.uid == 0 && picture_.policies().disable_root_jobs)
             return fail(refusal::denied.with(
                 ": root runs no jobs here (disable_root_jobs = false under [jobs] in spur.conf lets it)"));
         if (spec_.kind == JobKind::batch && spec_.script.empty()) return fail(refusal::no_script);
@@ -66,12 +67,12 @@ private:
 
     Result<void> partitions() {
         if (spec_.partitions.empty()) {
-            const auto* standard = cluster_.default_partition();
+            const auto* standard = picture_.default_partition();
             if (!standard) return fail(refusal::no_default_partition);
             spec_.partitions = {standard->name};
         }
         for (auto& name : spec_.partitions) {
-            const auto* partition = cluster_.find_partition(name);
+            const auto* partition = picture_.find_partition(name);
             if (!partition) return fail(refusal::invalid_partition);
             if (!partition->may_queue()) return fail(refusal::partition_down);
             if (partition->root_only && actor_.uid != 0) return fail(refusal::denied);
@@ -87,16 +88,16 @@ private:
     }
 
     Result<void> account() {
-        const bool enforced = cluster_.policies().enforce & enforce_flag::associations;
+        const bool enforced = picture_.policies().enforce & enforce_flag::associations;
         if (spec_.account.empty())
-            if (const auto* user = cluster_.find_user(spec_.user_name)) spec_.account = user->default_account;
+            if (const auto* user = picture_.find_user(spec_.user_name)) spec_.account = user->default_account;
         for (const auto& name : spec_.partitions) {
-            const auto* association = cluster_.find_association(spec_.account, spec_.user_name, name);
+            const auto* association = picture_.find_association(spec_.account, spec_.user_name, name);
             if (!association && enforced) return fail(refusal::invalid_account);
             SPUR_CHECK(quality(association));
         }
         for (const auto& name : spec_.partitions) {
-            const auto& partition = *cluster_.find_partition(name);
+            const auto& partition = *picture_.find_partition(name);
             if (!partition.allow_accounts.empty() && !is_listed(partition.allow_accounts, spec_.account))
                 return fail(refusal::invalid_account);
             if (is_listed(partition.deny_accounts, spec_.account)) return fail(refusal::invalid_account);
@@ -108,59 +109,59 @@ private:
     }
 
     Result<void> quality(const Association* association) {
-        const bool enforced = cluster_.policies().enforce & enforce_flag::qos;
+        const bool enforced = picture_.policies().enforce & enforce_flag::qos;
         const auto allowed = [&](const Association* entry) {
-            while (entry && entry->qos.empty()) entry = cluster_.find_association(entry->parent);
+            while (entry && entry->qos.empty()) entry = picture_.find_association(entry->parent);
             static const std::vector<Text> only_normal{"normal"};
             if (!entry) return enforced && association ? &only_normal : nullptr;
             return &entry->qos;
         }(association);
         const auto* chooses = association;  // the nearest that names a default
-        while (chooses && chooses->default_qos.empty()) chooses = cluster_.find_association(chooses->parent);
+        while (chooses && chooses->default_qos.empty()) chooses = picture_.find_association(chooses->parent);
         if (spec_.qos.empty()) {
             if (chooses)
                 spec_.qos = chooses->default_qos;
             else if (allowed && allowed->size() == 1)
                 spec_.qos = allowed->front();
-            else if (cluster_.find_qos("normal"))
+            else if (picture_.find_qos("normal"))
                 spec_.qos = "normal";
-        } else if (!cluster_.qos().empty() && !cluster_.find_qos(spec_.qos)) {
+        } else if (!picture_.qos().empty() && !picture_.find_qos(spec_.qos)) {
             return fail(refusal::invalid_qos);
         }
         if (enforced && allowed && !spec_.qos.empty() && !is_listed(*allowed, spec_.qos))
             return fail(refusal::invalid_qos);
-        if (const auto* qos = cluster_.find_qos(spec_.qos))
+        if (const auto* qos = picture_.find_qos(spec_.qos))
             if (qos->flags & qos_flag::require_reservation && spec_.reservation.empty())
                 return fail(refusal::invalid_qos);
         return {};
     }
 
     bool enforces(const std::function<bool(const Partition&)>& breaks) const {
-        const auto mode = cluster_.policies().enforce_part_limits;
+        const auto mode = picture_.policies().enforce_part_limits;
         if (mode == EnforcePartLimits::no) return false;
-        const auto broken = [&](const Text& name) { return breaks(*cluster_.find_partition(name)); };
+        const auto broken = [&](const Text& name) { return breaks(*picture_.find_partition(name)); };
         return mode == EnforcePartLimits::any ? std::ranges::all_of(spec_.partitions, broken)
                                               : std::ranges::any_of(spec_.partitions, broken);
     }
 
     Result<void> times() {
-        const auto& first = *cluster_.find_partition(spec_.partitions.front());
+        const auto& first = *picture_.find_partition(spec_.partitions.front());
         if (!spec_.time_limit_min) {
             const auto by_default =
-                first.default_time_min ? first.default_time_min : cluster_.policies().default_time_min;
+                first.default_time_min ? first.default_time_min : picture_.policies().default_time_min;
             spec_.time_limit_min = by_default ? by_default : first.max_time_min;
-            if (const auto longest = cluster_.longest_wall(spec_))
+            if (const auto longest = longest_wall(picture_, spec_))
                 spec_.time_limit_min = std::min(*spec_.time_limit_min, *longest);
         }
         const auto limit = *spec_.time_limit_min;
         if (limit == 0) return fail(refusal::invalid_time_limit);
         const auto shortest = spec_.time_min_min.value_or(limit);
         if (shortest > limit) return fail(refusal::invalid_time_min);
-        const auto* qos = cluster_.find_qos(spec_.qos);
+        const auto* qos = picture_.find_qos(spec_.qos);
         const bool passes = qos && (qos->flags & qos_flag::partition_time_limit);
         if (!passes && enforces([&](const Partition& partition) { return shortest > partition.max_time_min; }))
             return fail(refusal::invalid_time_limit);
-        if (const auto most = cluster_.policies().max_switch_wait_s; spec_.switches)
+        if (const auto most = picture_.policies().max_switch_wait_s; spec_.switches)
             spec_.switches_wait_s = std::min(spec_.switches_wait_s.value_or(most), most);
         if (spec_.deadline && changed(&JobSpec::deadline, &JobSpec::begin)) {
             const auto earliest = std::max(now_, spec_.begin.value_or(0));
@@ -196,9 +197,9 @@ private:
 
     // MaxTasksPerNode on every node there is.
     Result<void> task_counts() const {
-        const auto most = cluster_.policies().max_tasks_per_node;
+        const auto most = picture_.policies().max_tasks_per_node;
         if (spec_.tasks_per_node.value_or(0) > most) return fail(refusal::bad_task_count);
-        if (spec_.tasks.value_or(0) > std::uint64_t{most} * std::max<std::size_t>(1, cluster_.nodes().size()))
+        if (spec_.tasks.value_or(0) > std::uint64_t{most} * std::max<std::size_t>(1, picture_.node_count()))
             return fail(refusal::bad_task_count);
         return {};
     }
@@ -206,10 +207,10 @@ private:
     Result<void> known_nodes(const Text& list) const {
         if (list.empty()) return {};
         // Longer lists name nodes that do not exist, or the same ones again and again: they are not expanded.
-        const auto hosts = HostList::parse(list, std::max<std::size_t>(1024, 4 * cluster_.nodes().size()));
+        const auto hosts = HostList::parse(list, std::max<std::size_t>(1024, 4 * picture_.node_count()));
         if (!hosts) return fail(refusal::invalid_node);
         for (const auto& name : hosts->names())
-            if (const auto* node = cluster_.find_node(name); !node || !node->configured)
+            if (const auto* node = picture_.find_node(name); !node || !node->configured)
                 return fail(refusal::invalid_node);
         return {};
     }
@@ -218,14 +219,14 @@ private:
         using S = JobSpec;
         if (changed(&S::partitions, &S::features, &S::prefer)) SPUR_CHECK(features());
         for (const auto member : {&S::gres_per_node, &S::gres_per_job, &S::gres_per_task, &S::gres_per_socket})
-            if (changed(&S::partitions, member)) SPUR_CHECK(gres(spec_.*member));
+            if (!(spec_.*member).empty() && changed(&S::partitions, member)) SPUR_CHECK(gres(spec_.*member));
         if (changed(&S::licenses)) SPUR_CHECK(licenses());
         if (changed(&S::distribution) && !Distribution::parse(spec_.distribution))
             return fail(refusal::bad_distribution);
         if (changed(&S::dependency) && !spec_.dependency.empty() && !DependencyList::parse(spec_.dependency))
             return fail(refusal::dependency_problem);
         if (changed(&S::array) && !spec_.array.empty() &&
-            !ArraySpec::parse(spec_.array, cluster_.policies().max_array_size))
+            !ArraySpec::parse(spec_.array, picture_.policies().max_array_size))
             return fail(refusal::invalid_array);
         if (!spec_.array.empty() && spec_.kind != JobKind::batch) return fail(refusal::invalid_array);
         if (!spec_.reservation.empty() && changed(&S::reservation, &S::account)) return reservation();
@@ -235,9 +236,8 @@ private:
     Result<void> licenses() const {
         SPUR_TRY(const auto wanted, parse_licenses(spec_.licenses));
         for (const auto& license : wanted) {
-            const auto pool = cluster_.licenses().find(license.name);
-            if (pool == cluster_.licenses().end() || license.count > pool->second.total)
-                return fail(refusal::invalid_license);
+            const auto* pool = picture_.find_license(license.name);
+            if (!pool || license.count > pool->total) return fail(refusal::invalid_license);
         }
         return {};
     }
@@ -267,18 +267,16 @@ private:
     }
 
     Result<void> reservation() const {
-        const auto* found = cluster_.find_reservation(spec_.reservation);
+        const auto* found = picture_.find_reservation(spec_.reservation);
         if (!found) return fail(refusal::invalid_reservation.as(ErrorCode::invalid));
-        Job probe;
-        set_spec(probe, std::make_shared<JobSpec>(spec_));
-        if (!cluster_.may_use(*found, probe) && !actor_.is_operator()) return fail(refusal::reservation_denied);
+        if (!found->admits(spec_) && !actor_.is_operator()) return fail(refusal::reservation_denied);
         return {};
     }
 
     Result<void> memory() {
         if (spec_.mem_per_node_mib || spec_.mem_per_cpu_mib || spec_.mem_per_gpu_mib) return {};
-        const auto& partition = *cluster_.find_partition(spec_.partitions.front());
-        const auto& policies = cluster_.policies();
+        const auto& partition = *picture_.find_partition(spec_.partitions.front());
+        const auto& policies = picture_.policies();
         if (partition.default_mem_per_cpu_mib)
             spec_.mem_per_cpu_mib = partition.default_mem_per_cpu_mib;
         else if (partition.default_mem_per_node_mib)
@@ -292,10 +290,11 @@ private:
 
     template <class F>
     bool some_class(F&& fits) const {
-        for (const auto& name : spec_.partitions)
-            for (const auto& nodes : cluster_.node_classes(name))
-                if (fits(nodes)) return true;
-        return false;
+        const auto& classes = picture_.node_classes();
+        return std::ranges::any_of(spec_.partitions, [&](const Text& name) {
+            const auto place = classes.find(name);
+            return place != classes.end() && std::ranges::any_of(place->second, fits);
+        });
     }
 
     // What each node must have must be had by one of them; how many such nodes there are is the scheduler's question.
@@ -317,10 +316,12 @@ private:
         };
         if (!some_class(has_shape))
             return fail(refusal::node_config.below("Socket, core and/or thread specification can not be satisfied"));
-        const auto request = Request::of(spec_);
-        for (const auto* wanted : {&request.gres_per_node, &request.gres_per_task})
-            if (!wanted->empty() && !some_class([&](const NodeClass& nodes) { return has_gres(nodes, *wanted); }))
+        for (const auto* text : {&spec_.gres_per_node, &spec_.gres_per_task}) {
+            const auto wanted = text->empty() ? Result<GresList>{} : parse_gres(*text);
+            if (wanted && !wanted->empty() &&
+                !some_class([&](const NodeClass& nodes) { return has_gres(nodes, *wanted); }))
                 return fail(refusal::node_config);
+        }
         return {};
     }
 
@@ -333,7 +334,7 @@ private:
         });
     }
 
-    const Cluster& cluster_;
+    const Picture& picture_;
     JobSpec& spec_;
     const JobSpec* before_;  // none: a submission
     const Actor& actor_;
@@ -348,15 +349,15 @@ bool admits(const Partition& partition, const OwnerGroups& groups) {
            std::ranges::any_of(groups.names, [&](const Text& name) { return is_listed(partition.allow_groups, name); });
 }
 
-Result<JobSpec> validate(const Cluster& cluster, JobSpec spec, const Actor& actor, UnixSeconds now,
+Result<JobSpec> validate(const Picture& picture, JobSpec spec, const Actor& actor, UnixSeconds now,
                          const OwnerGroups& groups) {
-    SPUR_CHECK((Check{cluster, spec, nullptr, actor, now, groups}.run()));
+    SPUR_CHECK((Check{picture, spec, nullptr, actor, now, groups}.run()));
     return spec;
 }
 
-Result<JobSpec> revalidate(const Cluster& cluster, JobSpec changed, const JobSpec& before, const Actor& actor,
+Result<JobSpec> revalidate(const Picture& picture, JobSpec changed, const JobSpec& before, const Actor& actor,
                            UnixSeconds now, const OwnerGroups& groups) {
-    SPUR_CHECK((Check{cluster, changed, &before, actor, now, groups}.run()));
+    SPUR_CHECK((Check{picture, changed, &before, actor, now, groups}.run()));
     return changed;
 }
 

@@ -16,6 +16,17 @@ namespace spur {
 
 enum class AdminLevel : std::uint8_t { none, operator_, administrator };
 
+// Who asks. The uid comes from the verified credential; `level` from configuration and accounting.
+struct Actor {
+    Uid uid{nobody};
+    AdminLevel level{AdminLevel::none};
+    Text name;  // coordinators of accounts are known by name
+    bool operator==(const Actor&) const = default;
+    static Actor root() { return {0, AdminLevel::administrator, "root"}; }
+    bool is_administrator() const { return uid == 0 || level == AdminLevel::administrator; }
+    bool is_operator() const { return is_administrator() || level == AdminLevel::operator_; }
+};
+
 struct Account {
     Text name;
     Text description;

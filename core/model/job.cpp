@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+
+#include "core/text/lexical.hpp"
 
 namespace spur {
 
@@ -31,18 +32,19 @@ struct FlagNames {
     std::uint32_t flag;
     Names names;
 };
-// The first one set is what a job shows instead of its state.
+// In the order in which squeue lists them; the first one set is what a job shows instead of its state.
 constexpr std::array flag_names{FlagNames{job_flag::completing, {"COMPLETING", "CG"}},
-                                FlagNames{job_flag::stage_out, {"STAGE_OUT", "SO"}},
                                 FlagNames{job_flag::configuring, {"CONFIGURING", "CF"}},
                                 FlagNames{job_flag::resizing, {"RESIZING", "RS"}},
-                                FlagNames{job_flag::requeued, {"REQUEUED", "RQ"}},
-                                FlagNames{job_flag::requeue_hold, {"REQUEUE_HOLD", "RH"}},
-                                FlagNames{job_flag::special_exit, {"SPECIAL_EXIT", "SE"}},
-                                FlagNames{job_flag::stopped, {"STOPPED", "ST"}},
-                                FlagNames{job_flag::revoked, {"REVOKED", "RV"}},
                                 FlagNames{job_flag::resv_del_hold, {"RESV_DEL_HOLD", "RD"}},
-                                FlagNames{job_flag::signaling, {"SIGNALING", "SI"}}};
+                                FlagNames{job_flag::requeued, {"REQUEUED", "RQ"}},
+                                FlagNames{job_flag::requeue_fed, {"REQUEUE_FED", "RF"}},
+                                FlagNames{job_flag::requeue_hold, {"REQUEUE_HOLD", "RH"}},
+                                FlagNames{job_flag::revoked, {"REVOKED", "RV"}},
+                                FlagNames{job_flag::signaling, {"SIGNALING", "SI"}},
+                                FlagNames{job_flag::special_exit, {"SPECIAL_EXIT", "SE"}},
+                                FlagNames{job_flag::stage_out, {"STAGE_OUT", "SO"}},
+                                FlagNames{job_flag::stopped, {"STOPPED", "ST"}}};
 
 Names display_names(JobState state, std::uint32_t flags) {
     for (const auto& entry : flag_names)
@@ -51,9 +53,15 @@ Names display_names(JobState state, std::uint32_t flags) {
     return index < state_names.size() ? state_names[index] : Names{"?", "?"};
 }
 
-bool same_word(std::string_view a, std::string_view b) {
-    return std::ranges::equal(a, b,
-                              [](unsigned char x, unsigned char y) { return std::toupper(x) == std::toupper(y); });
+bool means(std::string_view text, const Names& names) {
+    return equal_nocase(text, names.full) || equal_nocase(text, names.compact);
+}
+
+std::string valid_states() {
+    std::string text;
+    for (const auto& names : state_names) text += fmt::format("{}{}", text.empty() ? "" : ",", names.full);
+    for (const auto& entry : flag_names) text += fmt::format(",{}", entry.names.full);
+    return text;
 }
 
 }  // namespace
@@ -67,9 +75,39 @@ std::string_view display_compact_state(JobState state, std::uint32_t flags) {
 
 std::optional<JobState> find_job_state(std::string_view text) {
     for (std::size_t i = 0; i < state_names.size(); ++i)
-        if (same_word(text, state_names[i].full) || same_word(text, state_names[i].compact))
-            return static_cast<JobState>(i);
+        if (means(text, state_names[i])) return static_cast<JobState>(i);
     return std::nullopt;
+}
+
+JobStateFilter JobStateFilter::active() {
+    JobStateFilter filter;
+    for (const auto state : {JobState::pending, JobState::running, JobState::suspended})
+        filter.states_ |= 1U << static_cast<unsigned>(state);
+    filter.flags_ = job_flag::completing | job_flag::signaling | job_flag::stage_out;
+    return filter;
+}
+
+Result<JobStateFilter> JobStateFilter::parse(std::string_view list) {
+    JobStateFilter filter;
+    for (const auto text : split(list, ',')) {
+        if (text.empty()) continue;
+        const auto* flag =
+            std::ranges::find_if(flag_names, [&](const auto& known) { return means(text, known.names); });
+        if (equal_nocase(text, "all"))
+            filter.all_ = true;
+        else if (const auto state = find_job_state(text))
+            filter.states_ |= 1U << static_cast<unsigned>(*state);
+        else if (flag != flag_names.end())
+            filter.flags_ |= flag->flag;
+        else
+            return fail(ErrorCode::invalid, "Invalid job state specified: {}\nValid job states include: {}\n", text,
+                        valid_states());
+    }
+    return filter;
+}
+
+bool JobStateFilter::accepts(std::uint32_t state_bits) const {
+    return all_ || (states_ >> (state_bits & 0x1fU) & 1U) != 0 || (flags_ & state_bits) != 0;
 }
 
 std::int64_t Job::run_time_s(UnixSeconds now) const {

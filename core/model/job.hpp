@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/ids.hpp"
+#include "core/base/result.hpp"
 #include "core/base/text.hpp"
 #include "core/model/array_spec.hpp"
 #include "core/model/dependency.hpp"
@@ -47,6 +48,7 @@ inline constexpr std::uint32_t resizing = 1U << 13;
 inline constexpr std::uint32_t configuring = 1U << 14;  // allocated; prologs run, nodes boot
 inline constexpr std::uint32_t completing = 1U << 15;   // over, but not every node has cleaned up
 inline constexpr std::uint32_t stopped = 1U << 16;
+inline constexpr std::uint32_t requeue_fed = 1U << 18;
 inline constexpr std::uint32_t revoked = 1U << 19;
 inline constexpr std::uint32_t resv_del_hold = 1U << 21;
 inline constexpr std::uint32_t signaling = 1U << 22;
@@ -58,6 +60,19 @@ std::string_view to_compact_string(JobState state);                           //
 std::optional<JobState> find_job_state(std::string_view text);                // either form, any case
 std::string_view display_state(JobState state, std::uint32_t flags);          // what squeue %T shows: "COMPLETING"
 std::string_view display_compact_state(JobState state, std::uint32_t flags);  // what squeue %t shows: "CG"
+
+// States as squeue --states and scancel --state name them: job states, and the flags that are shown in their place.
+class JobStateFilter {
+public:
+    static JobStateFilter active();                              // of jobs that are not done
+    static Result<JobStateFilter> parse(std::string_view list);  // "PD,RUNNING,cg", "all"
+    bool accepts(std::uint32_t state_bits) const;
+
+private:
+    bool all_{false};
+    std::uint32_t states_{};  // bit n: JobState n
+    std::uint32_t flags_{};
+};
 
 enum class Hold : std::uint8_t { none, user, admin };
 
@@ -134,6 +149,16 @@ struct Job {
     bool is_done() const { return is_finished() && !is_completing(); }  // and all is cleaned up
     // Of a heterogeneous job only the first component runs the script, and that on its first node.
     bool has_script() const { return spec->kind == JobKind::batch && het_offset == 0; }
+    // The array that it is a task of, or the heterogeneous job that it is a component of, and its number there.
+    struct Family {
+        JobId id;
+        std::uint32_t number{};
+    };
+    std::optional<Family> family() const {
+        if (array_job && array_task) return Family{array_job, *array_task};
+        if (het_job) return Family{het_job, het_offset};
+        return std::nullopt;
+    }
     bool is_array_record() const { return array_pending != nullptr; }
     std::size_t task_count() const { return array_pending ? array_pending->size() : 1; }
     std::uint32_t state_bits() const { return static_cast<std::uint32_t>(state) | flags; }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 
+#include "core/model/job_spec.hpp"
 #include "core/text/timefmt.hpp"
 
 namespace spur {
@@ -109,6 +110,16 @@ Result<std::uint64_t> parse_reservation_flags(std::string_view text, std::uint32
         flags |= place->flag;
     }
     return flags;
+}
+
+bool Reservation::admits(const JobSpec& spec) const {
+    if (spec.uid == 0 && users.empty() && groups.empty() && accounts.empty()) return true;
+    const auto is_listed = [](const auto& list, const auto& one) { return std::ranges::find(list, one) != list.end(); };
+    const bool user_listed = is_listed(users, spec.user_name);
+    const bool account_listed = is_listed(accounts, spec.account);
+    if (deny_users ? user_listed : !users.empty() && !user_listed) return false;
+    if (!groups.empty() && !is_listed(group_members, spec.uid)) return false;
+    return deny_accounts ? !account_listed : accounts.empty() || account_listed;
 }
 
 }  // namespace spur

@@ -12,6 +12,8 @@
 
 namespace spur {
 
+struct JobSpec;
+
 namespace reservation_flag {
 inline constexpr std::uint64_t maint = 1ULL << 0;
 inline constexpr std::uint64_t overlap = 1ULL << 1;
@@ -72,6 +74,7 @@ struct Reservation {
     std::int64_t gap_after(UnixSeconds start) const;
     // Does it, or one of its repetitions, hold some of that time? `until` 0: for ever.
     bool holds_between(UnixSeconds from, UnixSeconds until) const;
+    bool admits(const JobSpec& spec) const;  // by its owner and account
 };
 
 }  // namespace spur

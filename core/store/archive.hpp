@@ -10,10 +10,11 @@
 
 namespace spur::archive {
 
-// The version that brought a number of a list made by a macro: version 1 had those up to `last`. When a later version
-// brings more, the one before it must be said here.
-constexpr std::uint32_t since(std::uint32_t number, std::uint32_t last) {
-    return number <= last ? first_state_version : newest_state_version;
+// The version that brought a number of a list made by a macro.
+consteval std::uint32_t since(std::uint32_t number, std::uint32_t LastNumbers::*list) {
+    std::uint32_t version = first_state_version;
+    while (version < newest_state_version && number > last_numbers[version - first_state_version].*list) ++version;
+    return version;
 }
 
 // A list made by a macro ends with a comma: whatever follows it is dropped.

@@ -121,7 +121,7 @@ struct Fields<PreemptJob> {
                                             field<3>(&PreemptJob::mode), field<4>(&PreemptJob::preemptor)};
 };
 
-#define SPUR_FIELD(number, member, ...) field<number, since(number, 55)>(&JobChanges::member),
+#define SPUR_FIELD(number, member, ...) field<number, since(number, &LastNumbers::job_changes)>(&JobChanges::member),
 template <>
 struct Fields<JobChanges> {
     static constexpr auto list = without_last(std::tuple{SPUR_JOB_CHANGES(SPUR_FIELD, SPUR_FIELD) 0});

@@ -14,7 +14,7 @@
 
 namespace spur::archive {
 
-#define SPUR_FIELD(number, member, ...) field<number, since(number, 97)>(&JobSpec::member),
+#define SPUR_FIELD(number, member, ...) field<number, since(number, &LastNumbers::job_spec)>(&JobSpec::member),
 template <>
 struct Fields<JobSpec> {
     static constexpr auto list = without_last(std::tuple{SPUR_JOB_SPEC(SPUR_FIELD, SPUR_FIELD, SPUR_FIELD) 0});

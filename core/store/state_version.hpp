@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 
 namespace spur {
 
@@ -17,5 +18,13 @@ inline constexpr std::uint32_t version_with_step_ends = 3;
 inline constexpr std::uint32_t version_with_reboots = 3;
 inline constexpr std::uint32_t version_with_outbox_readers = 3;
 inline constexpr std::uint32_t newest_state_version = 3;
+
+// The last numbers that the lists of core/model/job_spec.hpp had in each version before the newest, which has the rest.
+struct LastNumbers {
+    std::uint32_t job_spec, job_changes;
+};
+inline constexpr LastNumbers last_numbers[] = {{97, 55}, {97, 55}};
+static_assert(std::size(last_numbers) == newest_state_version - first_state_version,
+              "a new version closes the lists of the one before it: say with which numbers");
 
 }  // namespace spur

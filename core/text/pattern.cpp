@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/base/ids.hpp"
 #include "core/text/lexical.hpp"
 
 namespace spur {
@@ -46,14 +47,13 @@ Symbol symbol_at(std::string_view pattern, std::size_t percent) {
 std::string padded(std::uint32_t number, std::size_t width) { return fmt::format("{:0{}}", number, width); }
 
 std::optional<std::string> value_of(const Symbol& symbol, const PatternValues& values) {
-    constexpr std::uint32_t no_task = 0xfffffffe;
     switch (symbol.letter) {
         case 'A':
             return padded(values.array_job.value_or(values.job), symbol.width);
         case 'a':
-            return padded(values.array_task.value_or(no_task), symbol.width);
+            return padded(values.array_task.value_or(no_value), symbol.width);
         case 'b':
-            return padded(values.array_task.value_or(no_task) % 10, symbol.width);
+            return padded(values.array_task.value_or(no_value) % 10, symbol.width);
         case 'J': {
             const auto job = padded(values.job, symbol.width);
             return values.step ? fmt::format("{}.{}", job, *values.step) : job;

@@ -70,7 +70,7 @@ Result<std::uint32_t> parse_limit_min(std::string_view text) {
     SPUR_TRY(const auto seconds, parse_duration_s(text));
     if (seconds == unlimited_s || seconds == 0) return unlimited;
     const auto minutes = (seconds + minute_s - 1) / minute_s;
-    if (minutes >= unset_min)
+    if (minutes >= no_value)
         return fail(ErrorCode::invalid, "{} is longer than any time limit can be; write UNLIMITED", quoted(text));
     return static_cast<std::uint32_t>(minutes);
 }
@@ -94,13 +94,13 @@ std::string print_long_duration(std::int64_t seconds) {
 
 std::string print_limit(std::uint32_t minutes) {
     if (minutes == unlimited) return "UNLIMITED";
-    if (minutes == unset_min) return "NOT_SET";
+    if (minutes == no_value) return "NOT_SET";
     return print_duration(minutes * minute_s);
 }
 
 std::string print_long_limit(std::uint32_t minutes) {
     if (minutes == unlimited) return "UNLIMITED";
-    if (minutes == unset_min) return "NOT_SET";
+    if (minutes == no_value) return "NOT_SET";
     return print_long_duration(minutes * minute_s);
 }
 

@@ -11,7 +11,6 @@
 
 namespace spur {
 
-inline constexpr std::uint32_t unset_min = 0xfffffffe;  // Slurm's NO_VAL: no limit was given
 inline constexpr std::int64_t unlimited_s = -1;
 
 // ---- durations -----------------------------------------------------------------------------------------------------

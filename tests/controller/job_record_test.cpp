@@ -144,6 +144,30 @@ TEST_F(JobRecord, EveryChangeThatTheLogKnowsCanBeTyped) {
     SPUR_JOB_CHANGES(SPUR_TYPED, SPUR_TYPED)  // OverSubscribe=EXCLUSIVE was never a word of scontrol's
 }
 
+TEST(StepRecord, WhatAStepUsedReadsAsInSacctAndIsAbsentUntilANodeHasReported) {
+    v1::Job job;
+    v1::Step step;
+    const records::Context here{};
+    const records::StepView view{step, job, here};
+    const auto text = [&](records::StepFieldId id) { return std::string{records::step_field(id).get(view).text()}; };
+    using enum records::StepFieldId;
+    for (const auto id : {user_cpu, system_cpu, total_cpu, max_memory, usage_in, usage_out})
+        EXPECT_TRUE(records::step_field(id).get(view).is_absent());
+    step.mutable_usage()->set_user_us(61'234'567);
+    step.mutable_usage()->set_system_us(2'000);
+    step.mutable_usage()->set_max_rss_kib(2048);
+    step.mutable_usage()->set_read_bytes(10);
+    step.mutable_usage()->set_write_bytes(20);
+    EXPECT_EQ(text(user_cpu), "01:01.234");
+    EXPECT_EQ(text(system_cpu), "00:00.002");
+    EXPECT_EQ(text(total_cpu), "01:01.236");
+    EXPECT_EQ(text(max_memory), "2048K");
+    EXPECT_EQ(text(usage_in), "cpu=00:01:01,fs/disk=10");
+    EXPECT_EQ(text(usage_out), "fs/disk=20");
+    step.mutable_usage()->set_user_us(90'000'000'000);
+    EXPECT_EQ(text(user_cpu), "1-01:00:00");
+}
+
 TEST_F(JobRecord, APartitionNamedAllIsAName) {
     Settings settings;
     settings["partition"] = "ALL";

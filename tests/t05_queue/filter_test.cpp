@@ -35,16 +35,16 @@ TEST(T05Queue, EndedJobsAreLeftOutUnlessTheirStateIsAskedFor) {
     const auto completed = with_state(3);
     EXPECT_FALSE(Query{}.accepts(completed));
     Query query;
-    query.states = *StateFilter::parse("CD,F");
+    query.states = *JobStateFilter::parse("CD,F");
     EXPECT_TRUE(query.accepts(completed));
-    query.states = *StateFilter::parse("all");
+    query.states = *JobStateFilter::parse("all");
     EXPECT_TRUE(query.accepts(completed));
 }
 
 TEST(T05Queue, AJobThatIsCompletingIsStillShown) {
     EXPECT_TRUE(Query{}.accepts(with_state(3 | job_flag::completing)));
     Query query;
-    query.states = *StateFilter::parse("cg");
+    query.states = *JobStateFilter::parse("cg");
     EXPECT_TRUE(query.accepts(with_state(5 | job_flag::completing)));
     EXPECT_FALSE(query.accepts(with_state(1)));
 }
@@ -52,11 +52,11 @@ TEST(T05Queue, AJobThatIsCompletingIsStillShown) {
 TEST(T05Queue, EveryStateCodeOfSlurmIsAccepted) {
     for (const auto* list :
          {"PD,CF,RF,RH,RQ,SE", "R,S,CG,RS,SI,SO,ST", "BF,CA,CD,DL,F,NF,OOM,PR,RD,RV,TO", "pending,Running,NODE_FAIL"})
-        EXPECT_TRUE(StateFilter::parse(list)) << list;
+        EXPECT_TRUE(JobStateFilter::parse(list)) << list;
 }
 
 TEST(T05Queue, AnUnknownStateIsRefusedWithTheListOfThoseThereAre) {
-    const auto filter = StateFilter::parse("R,foo");
+    const auto filter = JobStateFilter::parse("R,foo");
     ASSERT_FALSE(filter);
     EXPECT_EQ(filter.error().text,
               "Invalid job state specified: foo\nValid job states include: "

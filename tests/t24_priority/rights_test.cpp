@@ -1,6 +1,7 @@
 // Who may change which accounts.
 #include <gtest/gtest.h>
 
+#include "daemons/common/planning/read_model.hpp"
 #include "daemons/spurctld/service/account_rights.hpp"
 
 namespace spur::ctld {
@@ -16,6 +17,8 @@ protected:
         directory.accounts["phys"].coordinators = {"carol"};
         directory.users["alice"] = {"alice", "lasers", {}, AdminLevel::none};
         directory.users["boss"] = {"boss", "root", {}, AdminLevel::administrator};
+        model.directory = std::make_shared<planning::Directory>(directory);
+        model.names = std::make_shared<AssociationNames>(names);
     }
     void add(std::uint32_t id, std::uint32_t parent, std::string_view account, std::string_view user) {
         Association entry;
@@ -25,8 +28,9 @@ protected:
         entry.user = Text{user};
         directory.associations[entry.id] = entry;
         directory.accounts[entry.account].name = entry.account;
+        names[association_key(account, user, {})] = entry.id;
     }
-    bool may(const Actor& who, const Command& command) { return may_edit(who, command, directory).has_value(); }
+    bool may(const Actor& who, const Command& command) { return may_edit(who, command, model).has_value(); }
     static Command association(std::string_view account, std::string_view user, std::string_view parent = "") {
         EditAssociation edit{Edit::update, {}, Text{parent}};
         edit.association.account = Text{account};
@@ -35,6 +39,8 @@ protected:
     }
 
     planning::Directory directory;
+    AssociationNames names;
+    planning::ReadModel model;
     const Actor administrator{1000, AdminLevel::administrator, "boss"}, helper{1001, AdminLevel::operator_, "helper"},
         carol{1002, AdminLevel::none, "carol"}, dave{1003, AdminLevel::none, "dave"};
 };

@@ -145,8 +145,8 @@ TEST(T28ArrayRecord, ATaskReferenceMeansOnlyThatTask) {
     const auto id = b.id("a");
     ASSERT_TRUE(b.start_on(id, "n1", 1));
     EXPECT_EQ(b.cluster().resolve(ref(id))->size(), 2U) << "the running task and the record of the others";
-    EXPECT_EQ(b.cluster().resolve(ref(id, {0})), std::vector{b.cluster().find_task(id, 0)->id});
-    EXPECT_EQ(b.cluster().resolve(ref(id, {5})), std::vector{id});
+    EXPECT_EQ(b.cluster().resolve(ref(id, {0}))->front().job, b.cluster().find_task(id, 0));
+    EXPECT_EQ(b.cluster().resolve(ref(id, {5}))->front().job->id, id);
     EXPECT_FALSE(b.cluster().resolve(ref(id, {77})));
     EXPECT_EQ(b.cluster().resolve(ref(id, {77})).error().text, "Invalid job id specified");
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/store/codec.hpp"
+#include "daemons/common/planning/read_model.hpp"
 #include "tests/support/cluster_builder.hpp"
 
 namespace spur {
@@ -479,6 +480,43 @@ RC_GTEST_PROP(T50Laws, NothingIsEverOversubscribed, ()) {
         check_books(cluster);
         check_steps(cluster);
         check_indexes(cluster);
+    }
+}
+
+std::vector<JobId> meant(const Picture& picture, const JobRef& ref) {
+    std::vector<JobId> ids;
+    if (const auto named = picture.resolve(ref))
+        for (const auto& one : *named) ids.push_back(one.job->id);
+    return ids;
+}
+
+RC_GTEST_PROP(T50Laws, AReadModelThatFollowsTheEventsAnswersAsTheClusterDoes, ()) {
+    Commands commands{long_tape()};
+    auto cluster = beginning();
+    planning::ReadModelBuilder models;
+    planning::Changes changes;
+    changes.everything = true;
+    while (!commands.done()) {
+        if (const auto done = cluster.apply(commands.next(cluster))) planning::note_changes(*done, changes);
+        const auto model = models.publish(cluster, changes);
+        changes.clear();
+        RC_ASSERT(model->jobs.size() == cluster.jobs().size());
+        RC_ASSERT(model->arrays.size() == cluster.arrays().size());
+        for (const auto& [id, job] : cluster.jobs()) {
+            RC_ASSERT(*model->find_job(id) == job);
+            const auto family = job.family();
+            if (!family) continue;
+            RC_ASSERT(model->find_member(family->id, family->number)->id == id);
+            RC_ASSERT(model->member_count(family->id) == cluster.member_count(family->id));
+            JobRef ref{.job = family->id.value};
+            RC_ASSERT(meant(*model, ref) == meant(cluster, ref));
+            if (job.het_job)
+                ref.component = job.het_offset;
+            else
+                ref.tasks.insert(*job.array_task);
+            RC_ASSERT(meant(*model, ref) == std::vector{id});
+            RC_ASSERT(meant(cluster, ref) == std::vector{id});
+        }
     }
 }
 

@@ -71,11 +71,9 @@ TEST(T50Reservations, StrangersAreRefusedAtSubmission) {
     ClusterBuilder b;
     b.nodes("n1", cpus(4)).cluster();
     b.must(EditReservation{Edit::create, wanted(b, "n1", 0, 900), Actor::root()});
-    Job stranger;
-    auto job = std::make_shared<JobSpec>();
-    job->user_name = "eve";
-    stranger.spec = job;
-    EXPECT_FALSE(b.cluster().may_use(*b.cluster().find_reservation("alice_1"), stranger));
+    JobSpec stranger;
+    stranger.user_name = "eve";
+    EXPECT_FALSE(b.cluster().find_reservation("alice_1")->admits(stranger));
 }
 
 TEST(T50Reservations, NodesShowThatTheyAreReserved) {

@@ -77,7 +77,7 @@ TEST(T55Duration, PrintsAsSqueueAndScontrolDo) {
     EXPECT_EQ(print_long_duration(93'784), "1-02:03:04");
     EXPECT_EQ(print_long_limit(5), "00:05:00");
     EXPECT_EQ(print_long_limit(unlimited), "UNLIMITED");
-    EXPECT_EQ(print_limit(unset_min), "NOT_SET");
+    EXPECT_EQ(print_limit(no_value), "NOT_SET");
 }
 
 }  // namespace

@@ -108,6 +108,12 @@ TEST_F(T55Queue, LiteralTextAndControlCharactersStayAsTyped) {
     EXPECT_EQ(with("\\t%i\\n", listing({pending_job(9)})), "\\tJOBID\\n\n\\t9\\n\n");
 }
 
+TEST_F(T55Queue, ANewlineInAJobsNameForgesNoLine) {
+    auto job = pending_job(7);
+    job.mutable_spec()->set_name("a\n999 main forged\x1b[2J");
+    EXPECT_EQ(with("%i|%j|%u", listing({job})), "JOBID|NAME|USER\n7|a\\n999 main forged\\x1b[2J|root\n");
+}
+
 TEST_F(T55Queue, WidthsCutAndPadOnEitherSide) {
     EXPECT_EQ(with("<%2j><%.2j><%6j><%.6j><%j>", listing({pending_job(9)})),
               "<NA><NA><NAME  ><  NAME><NAME>\n<wr><wr><wrap  ><  wrap><wrap>\n");
@@ -136,7 +142,7 @@ TEST_F(T55Queue, APendingJobSaysWhyAndARunningOneWhere) {
     failed.set_reason("NonZeroExitCode");
     auto cancelled = running_job(69, "n1");
     cancelled.set_state_bits(4);
-    options_.query.states = *StateFilter::parse("all");
+    options_.query.states = *JobStateFilter::parse("all");
     EXPECT_EQ(with("%i %t %r %R %B", listing({failed, cancelled, pending_job(7)})),
               "JOBID ST REASON NODELIST(REASON) EXEC_HOST\n"
               "69 CA None n1 n1\n"

@@ -118,9 +118,9 @@ void Reading::yes_no(bool& out) const {
 }
 
 void Reading::seconds(std::uint32_t& out) const {
-    constexpr std::int64_t most = 0xffff'fffe;
+    constexpr std::int64_t most = no_value;
     if (is_unlimited(value_)) {
-        out = std::numeric_limits<std::uint32_t>::max();
+        out = unlimited;
         return;
     }
     if (value_.find<std::string>() == nullptr) {
@@ -146,7 +146,7 @@ void Reading::limit_minutes(std::uint32_t& out) const {
         return;
     }
     if (const auto* const text = value_.find<std::string>()) {
-        if (const auto suffixed = find_suffixed_seconds(*text); suffixed && *suffixed / 60 < unset_min - 1) {
+        if (const auto suffixed = find_suffixed_seconds(*text); suffixed && *suffixed / 60 < no_value - 1) {
             out = static_cast<std::uint32_t>((*suffixed + 59) / 60);
             return;
         }
@@ -157,7 +157,7 @@ void Reading::limit_minutes(std::uint32_t& out) const {
     }
     if (value_.find<std::int64_t>() == nullptr)
         return refuse_as("a time limit such as 90 (minutes), \"1-12:00:00\" or \"UNLIMITED\"");
-    if (const auto number = whole(0, unset_min - 1)) out = static_cast<std::uint32_t>(*number);
+    if (const auto number = whole(0, no_value - 1)) out = static_cast<std::uint32_t>(*number);
 }
 
 void Reading::mib(std::uint64_t& out) const {

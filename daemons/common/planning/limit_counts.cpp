@@ -1,6 +1,8 @@
 // Counting what associations, users and QOS hold, and judging pending jobs by it.
 #include "daemons/common/planning/limit_counts.hpp"
 
+#include <spur/plugin/hash.hpp>
+
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -10,15 +12,6 @@
 
 namespace spur::planning {
 
-namespace {
-
-void mix(std::uint64_t& hash, std::uint64_t value) {
-    hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
-    hash *= 0xff51afd7ed558ccdULL;
-}
-
-}  // namespace
-
 LimitCounts::Key LimitCounts::key_of(const Job& job) {
     const auto& spec = *job.spec;
     return {job.association, spec.qos, spec.partitions.empty() ? Text{} : spec.partitions.front(), spec.account,
@@ -27,10 +20,11 @@ LimitCounts::Key LimitCounts::key_of(const Job& job) {
 
 void LimitCounts::update(const std::shared_ptr<const ReadModel>& model, const Changes& changes) {
     begin_plan();
-    model_ = model;
+    const auto before = std::exchange(model_, model);
     const bool enforced = std::exchange(enforces_, (model->directory->policies.enforce & enforce_flag::limits) != 0);
-    // Who counts against what follows from the directory: when it changes, all is counted again.
-    if (changes.everything || changes.directory || enforced != enforces_) return rebuild();
+    // Who counts against what follows from the directory: when it changes, all is counted again. Places point into it.
+    const bool is_new = !before || before->directory != model->directory;
+    if (changes.everything || changes.directory || is_new || enforced != enforces_) return rebuild();
     if (!enforces_) return;
     for (const auto id : changes.jobs) update_job(id);
     for (const auto id : changes.forgotten) update_job(id);
@@ -70,29 +64,20 @@ void LimitCounts::begin_plan() {
 LimitCounts::Place& LimitCounts::place_of(const Key& key) {
     auto& made = places_[key];
     if (made) return *made;
-    made = std::make_unique<Place>();
-    const auto& directory = *model_->directory;
-    const auto find_qos = [&](const Text& name) {
-        const auto found = directory.qos.find(name);
-        return found == directory.qos.end() ? nullptr : &found->second;
-    };
-    const auto* partition = directory.find_partition(key.partition);
-    auto& place = made->place;
-    for (const auto* qos : in_order(find_qos(key.qos), partition ? find_qos(partition->qos) : nullptr))
-        place.qualities.push_back(
-            {qos, &qos_[qos->name], &qos_users_[{qos->name, key.uid}], &qos_accounts_[{qos->name, key.account}]});
-    for (auto at = directory.associations.find(key.association); at != directory.associations.end();
-         at = directory.associations.find(at->second.parent))
-        place.chain.push_back({&at->second, &associations_[at->first]});
-    made->inherited = inherited_limits(place.chain);
-    place.own = &made->inherited;
-    place.safe = (directory.policies.enforce & enforce_flag::safe) != 0;
-    made->free = has_no_limits(place);
+    made.reset(new Place{JobLimits{*model_, key.association, key.qos, key.partition,
+                                   [&](const Association& entry) { return &associations_[entry.id]; },
+                                   [&](const Qos& qos) {
+                                       return LimitPlace::Quality{&qos, &qos_[qos.name],
+                                                                  &qos_users_[{qos.name, key.uid}],
+                                                                  &qos_accounts_[{qos.name, key.account}]};
+                                   }},
+                         false});
+    made->free = has_no_limits(made->limits.place);
     return *made;
 }
 
 void LimitCounts::count(const Key& key, int jobs, const TresList& tres) {
-    const auto& place = place_of(key).place;
+    const auto& place = place_of(key).limits.place;
     for (const auto& group : place.chain) count_usage(associations_[group.association->id], jobs, 0, tres);
     for (const auto& quality : place.qualities) {
         const auto& name = quality.qos->name;
@@ -102,17 +87,10 @@ void LimitCounts::count(const Key& key, int jobs, const TresList& tres) {
     }
 }
 
-bool LimitCounts::is_below(AssociationId id, AssociationId top) const {
-    const auto& all = model_->directory->associations;
-    auto at = all.find(id);
-    while (at != all.end() && at->first != top) at = all.find(at->second.parent);
-    return at != all.end();
-}
-
 std::uint64_t LimitCounts::run_minutes(const LimitPlace::Group* group, const LimitPlace::Quality* quality,
                                        std::string_view tres) const {
     const auto counts = [&](const Key& key) {
-        return group ? is_below(key.association, group->association->id) : key.qos == quality->qos->name;
+        return group ? model_->is_below(key.association, group->association->id) : key.qos == quality->qos->name;
     };
     std::uint64_t sum = 0;
     for (const auto& [id, counted] : running_) {
@@ -125,7 +103,7 @@ std::uint64_t LimitCounts::run_minutes(const LimitPlace::Group* group, const Lim
 }
 
 Reason LimitCounts::judge(Place& place, const Job& job, const TresList& wanted) {
-    return judge_limits(place.place, wanted, job.time_limit_min,
+    return judge_limits(place.limits.place, wanted, job.time_limit_min,
                         [&](const auto* group, const auto* quality, std::string_view tres) {
                             return run_minutes(group, quality, tres);
                         });
@@ -133,24 +111,23 @@ Reason LimitCounts::judge(Place& place, const Job& job, const TresList& wanted) 
 
 // EnforceUsageThreshold: who has used so much that his fair-share factor is below it waits.
 bool LimitCounts::is_below_threshold(const Job& job) const {
-    const auto& all = model_->directory->qos;
-    const auto qos = all.find(job.spec->qos);
-    if (qos == all.end() || !qos->second.usage_threshold || !shares_) return false;
-    if ((qos->second.flags & qos_flag::enforce_usage_threshold) == 0) return false;
+    const auto* qos = model_->find_qos(job.spec->qos);
+    if (!qos || !qos->usage_threshold || !shares_) return false;
+    if ((qos->flags & qos_flag::enforce_usage_threshold) == 0) return false;
     const auto share = shares_->find(job.association);
-    return share != shares_->end() && share->second.factor < *qos->second.usage_threshold;
+    return share != shares_->end() && share->second.factor < *qos->usage_threshold;
 }
 
 Reason LimitCounts::judge(const Job& job, const spur_job_view& view) {
     if (!enforces_) return Reason::none;
     if (is_below_threshold(job)) return Reason::qos_usage_threshold;
-    std::uint64_t look = view.klass;
     const auto partition = view.partitions.count > 0 ? *SPUR_AT(std::uint32_t, view.partitions, 0) : SPUR_NONE;
-    for (const std::uint64_t part : {view.association, view.qos, view.uid, partition, view.limit_s}) mix(look, part);
-    if (view.association == SPUR_NONE) mix(look, std::hash<std::string_view>{}(job.spec->account.view()));
+    plugin::Hash look;
+    look(view.klass, view.association, view.qos, view.uid, partition, view.limit_s);
+    if (view.association == SPUR_NONE) look(std::hash<std::string_view>{}(job.spec->account.view()));
 
     // Within a plan things only get tighter: a no stays a no. A yes holds until the plan starts something more.
-    auto& verdict = verdicts_[look];
+    auto& verdict = verdicts_[look.value()];
     const auto now = started_.size() + 1;
     if (verdict.free || verdict.reason != Reason::none || verdict.found_at == now) return verdict.reason;
     auto& place = place_of(key_of(job));
@@ -167,7 +144,7 @@ Reason LimitCounts::judge(const Job& job, const TresList& would_use) {
 
 LimitHit LimitCounts::find(const Job& job) {
     if (!enforces_) return {};
-    return find_limit(place_of(key_of(job)).place, requested_tres(*model_, job), job.time_limit_min,
+    return find_limit(place_of(key_of(job)).limits.place, requested_tres(*model_, job), job.time_limit_min,
                       [&](const auto* group, const auto* quality, std::string_view tres) {
                           return run_minutes(group, quality, tres);
                       });

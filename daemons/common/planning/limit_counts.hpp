@@ -41,9 +41,8 @@ public:
 
 private:
     struct Place {  // of all jobs with the same association, QOS, user, account and partition
-        LimitPlace place;
-        Limits inherited;
-        bool free{false};  // no limit is set anywhere
+        JobLimits limits;
+        bool free;  // no limit is set anywhere
     };
     struct Key {
         AssociationId association;
@@ -70,7 +69,6 @@ private:
     std::uint64_t run_minutes(const LimitPlace::Group* group, const LimitPlace::Quality* quality,
                               std::string_view tres) const;
     bool is_below_threshold(const Job& job) const;
-    bool is_below(AssociationId id, AssociationId top) const;
 
     std::shared_ptr<const ReadModel> model_;
     std::shared_ptr<const PriorityReport::Shares> shares_;

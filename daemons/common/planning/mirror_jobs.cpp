@@ -1,4 +1,6 @@
 // How jobs of the core become records of the ABI.
+#include <spur/plugin/hash.hpp>
+
 #include <algorithm>
 
 #include "core/machine/validate.hpp"
@@ -66,50 +68,15 @@ std::uint32_t job_flags(const Job& job) {
     return flags;
 }
 
-void mix(std::uint64_t& hash, std::uint64_t value) {
-    hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
-    hash *= 0xff51afd7ed558ccdULL;
-}
-
 // Jobs with the same number ask for the same.
 std::uint64_t request_class(const spur_job_view& view, const JobBacking& backing) {
-    std::uint64_t hash = 17;
-    for (const auto value : {std::uint64_t{view.flags},
-                             std::uint64_t{view.limit_s},
-                             std::uint64_t{view.limit_min_s},
-                             std::uint64_t{view.min_nodes},
-                             std::uint64_t{view.max_nodes},
-                             std::uint64_t{view.tasks},
-                             std::uint64_t{view.cpus_per_task},
-                             std::uint64_t{view.tasks_per_node},
-                             std::uint64_t{view.tasks_per_socket},
-                             std::uint64_t{view.tasks_per_core},
-                             std::uint64_t{view.tasks_per_gpu},
-                             std::uint64_t{view.min_cpus_per_node},
-                             std::uint64_t{view.cpus_per_gpu},
-                             std::uint64_t{view.min_sockets},
-                             std::uint64_t{view.min_cores_per_socket},
-                             std::uint64_t{view.min_threads_per_core},
-                             view.mem_per_node_mib,
-                             view.mem_per_cpu_mib,
-                             view.mem_per_gpu_mib,
-                             view.tmp_mib,
-                             std::uint64_t{view.reservation},
-                             std::uint64_t{view.max_switches},
-                             static_cast<std::uint64_t>(view.switches_until),
-                             static_cast<std::uint64_t>(view.deadline)})
-        mix(hash, value);
-    for (const auto partition : backing.partitions) mix(hash, partition + 1);
-    for (const auto& request : backing.gres) {
-        mix(hash, request.name);
-        mix(hash, request.type);
-        mix(hash, request.scope);
-        mix(hash, request.count);
-    }
-    for (const auto& request : backing.licenses) mix(hash, (std::uint64_t{request.license} << 32) | request.count);
-    if (backing.filter) mix(hash, backing.filter->digest);
-    for (const auto value : {view.spread_nodes, view.spread_sockets, view.plane_size}) mix(hash, value);
-    return hash;
+    plugin::Hash hash;
+    hash_rest(hash, view);
+    hash(view.limit_s, view.limit_min_s, view.deadline, view.min_nodes, view.max_nodes, view.tasks, view.cpus_per_task,
+         view.min_cpus_per_node, view.mem_per_node_mib, view.mem_per_cpu_mib, view.mem_per_gpu_mib, view.tmp_mib);
+    for (const auto& request : backing.gres) hash(request.name, request.type, request.scope, request.count);
+    if (backing.filter) hash(backing.filter->digest);
+    return hash.value();
 }
 
 }  // namespace
@@ -186,8 +153,8 @@ void Mirror::fill_references(const Job& job, JobBacking& backing, spur_job_view&
     const auto& spec = *job.spec;
     const auto& directory = *model_->directory;
     backing.partitions.clear();
-    const auto own_qos = directory.qos.find(spec.qos);
-    const auto flags = own_qos == directory.qos.end() ? 0 : own_qos->second.flags;
+    const auto* own_qos = model_->find_qos(spec.qos);
+    const auto flags = own_qos ? own_qos->flags : 0;
     const auto add_partition = [&](const Text& name) {
         for (std::uint32_t i = 0; i < directory.partitions.size(); ++i)
             if (directory.partitions[i].name == name) backing.partitions.push_back(lifted_partition(i, flags));
@@ -210,9 +177,8 @@ void Mirror::fill_references(const Job& job, JobBacking& backing, spur_job_view&
 // MinPrioThreshold: of its QOS, or of the nearest association that has one.
 std::uint32_t Mirror::min_priority_of(const Job& job, const Qos* qos) const {
     if (qos != nullptr && qos->limits.min_priority_threshold) return *qos->limits.min_priority_threshold;
-    const auto& all = model_->directory->associations;
-    for (auto at = all.find(job.association); at != all.end(); at = all.find(at->second.parent))
-        if (const auto& least = at->second.limits.min_priority_threshold) return *least;
+    for (const auto* up = model_->find_association(job.association); up; up = model_->find_association(up->parent))
+        if (const auto& least = up->limits.min_priority_threshold) return *least;
     return 0;
 }
 
@@ -293,8 +259,7 @@ void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
         alarms_.insert(view.switches_until);
 
     const auto* partition = backing.partitions.empty() ? nullptr : &this->partition(backing.partitions.front());
-    const auto own_qos = directory.qos.find(spec.qos);
-    const auto* qos = own_qos == directory.qos.end() ? nullptr : &own_qos->second;
+    const auto* qos = model_->find_qos(spec.qos);
     const auto by = directory.policies.preempt_type;
     const bool by_tier = by == PreemptType::any || by == PreemptType::partition_prio;
     view.preempt_tier = partition != nullptr && by_tier ? partition->priority_tier : 0;

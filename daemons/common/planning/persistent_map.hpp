@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace spur::planning {
 
@@ -13,7 +14,7 @@ namespace spur::planning {
 // any number of threads read frozen copies.
 template <class Value>
 class PersistentMap {
-    static constexpr unsigned bits = 5, fan = 1U << bits, levels = 7;  // 7 * 5 >= 32
+    static constexpr unsigned bits = 5, fan = 1U << bits;
     struct Branch;
     struct Leaf;
     struct Base {
@@ -29,34 +30,43 @@ class PersistentMap {
 
 public:
     std::size_t size() const { return root_ ? root_->count : 0; }
+    explicit operator bool() const { return size() != 0; }  // so that maps can be values of another
 
     // The value at `key`, or Value{}.
     const Value& get(std::uint32_t key) const {
         static const Value absent{};
-        const Base* at = root_.get();
-        for (unsigned level = levels; at != nullptr && --level > 0;)
+        const Base* at = is_within(key) ? root_.get() : nullptr;
+        for (unsigned level = levels_; at != nullptr && --level > 0;)
             at = static_cast<const Branch*>(at)->children[slot(key, level)].get();
         return at == nullptr ? absent : static_cast<const Leaf*>(at)->values[slot(key, 0)];
     }
 
-    void set(std::uint32_t key, Value value) { edit(root_, levels - 1, key, std::move(value)); }
+    void set(std::uint32_t key, Value value) {
+        while (!is_within(key)) {
+            if (auto below = std::exchange(root_, nullptr)) {
+                auto& top = own<Branch>(root_);
+                top.count = below->count;
+                top.children[0] = std::move(below);
+            }
+            ++levels_;
+        }
+        edit(root_, levels_ - 1, key, std::move(value));
+    }
     void erase(std::uint32_t key) {
-        if (get(key)) edit(root_, levels - 1, key, Value{});
+        if (get(key)) edit(root_, levels_ - 1, key, Value{});
     }
 
-    // A copy for readers; after this the writer no longer touches what the copy can see.
-    PersistentMap freeze() {
-        ++session_;
-        return *this;
-    }
+    // Copies made from now on are for readers: the writer no longer touches what they can see.
+    void freeze() { ++session_; }
 
     // f(key, value) in key order; f may return false to stop.
     template <class F>
     void for_each(F&& f) const {
-        walk(root_.get(), levels - 1, 0, f);
+        walk(root_.get(), levels_ - 1, 0, f);
     }
 
 private:
+    bool is_within(std::uint32_t key) const { return levels_ * bits >= 32 || key >> (levels_ * bits) == 0; }
     static unsigned slot(std::uint32_t key, unsigned level) { return key >> (level * bits) & (fan - 1); }
 
     // Sets one value below `at`; returns how the number of values changed.
@@ -105,6 +115,7 @@ private:
     }
 
     std::shared_ptr<Base> root_;
+    unsigned levels_{1};  // as many as the largest key has needed
     std::uint64_t session_{1};
 };
 

@@ -6,10 +6,47 @@
 
 namespace spur::planning {
 
-const Partition* Directory::find_partition(std::string_view name) const {
-    for (const auto& partition : partitions)
-        if (partition.name == name) return &partition;
-    return nullptr;
+namespace {
+
+// In a list in name order.
+template <class Record>
+const Record* find_named(const std::vector<Record>& list, std::string_view name) {
+    const auto found =
+        std::ranges::lower_bound(list, name, {}, [](const Record& record) { return record.name.view(); });
+    return found == list.end() || found->name != name ? nullptr : &*found;
+}
+
+}  // namespace
+
+const Partition* ReadModel::find_partition(std::string_view name) const {
+    return find_named(directory->partitions, name);
+}
+
+const Reservation* ReadModel::find_reservation(std::string_view name) const {
+    return find_named(directory->reservations, name);
+}
+
+const Partition* ReadModel::default_partition() const {
+    const auto found = std::ranges::find_if(directory->partitions, &Partition::is_default);
+    return found == directory->partitions.end() ? nullptr : &*found;
+}
+
+const Job* ReadModel::find_member(JobId family, std::uint32_t number) const {
+    return find_job(families.get(family.value).get(number));
+}
+
+void ReadModel::for_each_member(JobId family, const std::function<void(const Job&)>& visit) const {
+    families.get(family.value).for_each([&](std::uint32_t, JobId id) { visit(*find_job(id)); });
+}
+
+const Step* ReadModel::find_step(StepKey key) const {
+    const auto& list = steps.get(key.job.value);
+    const auto found = list ? std::ranges::find(*list, key, &Step::key) : StepList::const_iterator{};
+    return list && found != list->end() ? &*found : nullptr;
+}
+
+void ReadModel::for_each_step(JobId job, const std::function<void(const Step&)>& visit) const {
+    if (const auto& list = steps.get(job.value)) std::ranges::for_each(*list, visit);
 }
 
 const Node* ReadModel::find_node(std::string_view name) const {
@@ -87,12 +124,8 @@ std::shared_ptr<const ReadModel> ReadModelBuilder::publish(const Cluster& cluste
     } else {
         sort_unique(changes.jobs);
         sort_unique(changes.nodes);
+        for (const auto id : changes.forgotten) forget_job(cluster, id);  // its number may be another's by now
         for (const auto id : changes.jobs) copy_job(cluster, id);
-        for (const auto id : changes.forgotten) {
-            next_.jobs.erase(id.value);
-            next_.steps.erase(id.value);
-            next_.arrays.erase(id.value);
-        }
         for (const auto id : changes.nodes)
             if (const auto* node = cluster.find_node(id)) copy_node(*node);
     }
@@ -105,35 +138,56 @@ std::shared_ptr<const ReadModel> ReadModelBuilder::publish(const Cluster& cluste
         copy_directory(cluster);
     next_.version = cluster.version();
     next_.now = cluster.now();
-
-    auto published = std::make_shared<ReadModel>();
-    published->version = next_.version;
-    published->now = next_.now;
-    published->jobs = next_.jobs.freeze();
-    published->steps = next_.steps.freeze();
-    published->arrays = next_.arrays.freeze();
-    published->nodes = next_.nodes.freeze();
-    published->node_ids = next_.node_ids;
-    published->directory = next_.directory;
-    published->switches = next_.switches;
-    return published;
+    next_.next_job = cluster.next_job_id();
+    next_.classes = cluster.shared_node_classes();
+    next_.names = cluster.shared_association_names();
+    next_.jobs.freeze();
+    next_.steps.freeze();
+    next_.arrays.freeze();
+    next_.families.freeze();
+    next_.nodes.freeze();
+    return std::make_shared<const ReadModel>(next_);
 }
 
 void ReadModelBuilder::copy_job(const Cluster& cluster, JobId id) {
     const auto* job = cluster.find_job(id);
-    if (job == nullptr) return next_.jobs.erase(id.value);
+    if (job == nullptr) return forget_job(cluster, id);
     next_.jobs.set(id.value, std::make_shared<const Job>(*job));
-    if (const auto* array = cluster.find_array(job->array_job))
-        next_.arrays.set(array->id.value, std::make_shared<const Array>(*array));
+    if (job->array_job) copy_array(cluster, job->array_job);
+    if (const auto family = job->family())
+        if (auto members = next_.families.get(family->id.value); members.get(family->number) != id) {
+            members.freeze();  // published models have it too
+            members.set(family->number, id);
+            next_.families.set(family->id.value, std::move(members));
+        }
 
     StepList steps;
-    const auto& all = cluster.steps();
-    for (auto at = all.lower_bound(StepKey{id, StepId{0}}); at != all.end() && at->first.job == id; ++at)
-        steps.push_back(at->second);
+    cluster.for_each_step(id, [&](const Step& step) { steps.push_back(step); });
     if (steps.empty())
         next_.steps.erase(id.value);
     else
         next_.steps.set(id.value, std::make_shared<const StepList>(std::move(steps)));
+}
+
+void ReadModelBuilder::copy_array(const Cluster& cluster, JobId id) {
+    if (const auto* array = cluster.find_array(id))
+        next_.arrays.set(id.value, std::make_shared<const Array>(*array));
+    else
+        next_.arrays.erase(id.value);
+}
+
+void ReadModelBuilder::forget_job(const Cluster& cluster, JobId id) {
+    const auto job = next_.jobs.get(id.value);
+    if (!job) return;
+    next_.jobs.erase(id.value);
+    next_.steps.erase(id.value);
+    if (job->array_job) copy_array(cluster, job->array_job);
+    if (const auto family = job->family())
+        if (auto members = next_.families.get(family->id.value); members.get(family->number) == id) {
+            members.freeze();
+            members.erase(family->number);
+            next_.families.set(family->id.value, std::move(members));
+        }
 }
 
 void ReadModelBuilder::copy_node(const Node& node) {

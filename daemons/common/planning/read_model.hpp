@@ -16,35 +16,55 @@ namespace spur::planning {
 struct Directory {
     std::vector<Partition> partitions;  // in name order
     std::vector<Reservation> reservations;
-    std::map<Text, LicensePool, std::less<>> licenses;
-    std::map<Text, Account, std::less<>> accounts;
-    std::map<Text, User, std::less<>> users;
+    ByName<LicensePool> licenses;
+    ByName<Account> accounts;
+    ByName<User> users;
     std::map<AssociationId, Association> associations;
-    std::map<Text, Qos, std::less<>> qos;
+    ByName<Qos> qos;
     Policies policies;
     Text cluster_name;
     History history;
     std::uint32_t state_version{};
-
-    const Partition* find_partition(std::string_view name) const;
 };
 
 using StepList = std::vector<Step>;
+using Family = PersistentMap<JobId>;  // by the numbers of its members
 
 struct ReadModel final : Picture {
     std::uint64_t version{};
     UnixSeconds now{};
+    JobId next_job;                                        // what the next one would be called if it were submitted now
     PersistentMap<std::shared_ptr<const Job>> jobs;        // by job id
     PersistentMap<std::shared_ptr<const StepList>> steps;  // by job id
     PersistentMap<std::shared_ptr<const Array>> arrays;    // by array job id
+    PersistentMap<Family> families;                        // by array job id or the leader of a heterogeneous job
     PersistentMap<std::shared_ptr<const Node>> nodes;      // by node id
     std::shared_ptr<const std::map<std::string, NodeId, std::less<>>> node_ids;
     std::shared_ptr<const Directory> directory;
     std::shared_ptr<const SwitchTree> switches;  // never null
+    std::shared_ptr<const NodeClasses> classes;
+    std::shared_ptr<const AssociationNames> names;
 
-    const Node* find_node(std::string_view name) const;
+    const Job* find_job(JobId id) const override { return jobs.get(id.value).get(); }
+    const Array* find_array(JobId id) const override { return arrays.get(id.value).get(); }
+    const Job* find_member(JobId family, std::uint32_t number) const override;
+    void for_each_member(JobId family, const std::function<void(const Job&)>& visit) const override;
+    std::size_t member_count(JobId family) const override { return families.get(family.value).size(); }
+    const Step* find_step(StepKey key) const;
+    void for_each_step(JobId job, const std::function<void(const Step&)>& visit) const override;
     const Node* find_node(NodeId id) const override { return nodes.get(id.value).get(); }
-    const Partition* find_partition(std::string_view name) const override { return directory->find_partition(name); }
+    const Node* find_node(std::string_view name) const override;
+    std::size_t node_count() const override { return nodes.size(); }
+    const NodeClasses& node_classes() const override { return *classes; }
+    const Partition* find_partition(std::string_view name) const override;
+    const Partition* default_partition() const override;
+    const Reservation* find_reservation(std::string_view name) const override;
+    const ByName<LicensePool>& licenses() const override { return directory->licenses; }
+    const ByName<Account>& accounts() const override { return directory->accounts; }
+    const ByName<User>& users() const override { return directory->users; }
+    const ByName<Qos>& qos() const override { return directory->qos; }
+    const std::map<AssociationId, Association>& associations() const override { return directory->associations; }
+    const AssociationNames& association_names() const override { return *names; }
     const Policies& policies() const override { return directory->policies; }
 };
 
@@ -73,6 +93,8 @@ public:
 
 private:
     void copy_job(const Cluster& cluster, JobId id);
+    void copy_array(const Cluster& cluster, JobId id);
+    void forget_job(const Cluster& cluster, JobId id);
     void copy_node(const Node& node);
     void copy_directory(const Cluster& cluster);
     ReadModel next_;

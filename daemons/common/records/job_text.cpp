@@ -16,47 +16,13 @@ namespace {
 
 constexpr std::string_view no_task = "4294967294";  // how %a reads in the paths of a whole array
 
-std::uint32_t flag_named(std::string_view name) {
-    struct Named {
-        std::string_view name;
-        std::uint32_t bit;
-    };
-    static constexpr Named named[] = {
-        {"LAUNCH_FAILED", job_flag::launch_failed},
-        {"REQUEUED", job_flag::requeued},
-        {"REQUEUE_HOLD", job_flag::requeue_hold},
-        {"SPECIAL_EXIT", job_flag::special_exit},
-        {"RESIZING", job_flag::resizing},
-        {"CONFIGURING", job_flag::configuring},
-        {"COMPLETING", job_flag::completing},
-        {"STOPPED", job_flag::stopped},
-        {"REVOKED", job_flag::revoked},
-        {"RESV_DEL_HOLD", job_flag::resv_del_hold},
-        {"SIGNALING", job_flag::signaling},
-        {"STAGE_OUT", job_flag::stage_out},
-    };
-    for (const auto& entry : named)
-        if (entry.name == name) return entry.bit;
-    return 0;
-}
-
 }  // namespace
 
 StateAndFlags job_state(const v1::Job& job) {
     StateAndFlags result;
-    if (job.state_bits() == 0 && job.state() == "PENDING") return result;  // its number is 0
-    if (job.state_bits() != 0) {
-        const auto base = job.state_bits() & 0xff;
-        if (base < job_state_count) result.state = static_cast<JobState>(base);
-        result.flags = job.state_bits() & ~0xffU;
-        return result;
-    }
-    for (const auto part : split(job.state(), '+')) {
-        if (const auto flag = flag_named(part))
-            result.flags |= flag;
-        else if (const auto state = find_job_state(part))
-            result.state = *state;
-    }
+    const auto base = job.state_bits() & 0xff;
+    if (base < job_state_count) result.state = static_cast<JobState>(base);
+    result.flags = job.state_bits() & ~0xffU;
     return result;
 }
 

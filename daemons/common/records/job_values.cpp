@@ -38,7 +38,7 @@ Value nodes_or_reason_of(const JobView& view) {
 
 Value time_left_of(const JobView& view) {
     const auto limit = view->time_limit_min();
-    if (limit == unlimited || limit == unset_min) return print_limit(limit);
+    if (limit == unlimited || limit == no_value) return print_limit(limit);
     return std::int64_t{limit} * 60 - run_time_s(view.job, view.in.now);
 }
 Value time_left_key(const JobView& view) {

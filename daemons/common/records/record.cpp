@@ -18,7 +18,7 @@ std::string written(std::int64_t number, Type type, Look look, const Context& co
         case Type::time:
             return time_text(number, context.now, "");
         case Type::minutes:
-            if (!listing && word == unset_min) return "Partition_Limit";
+            if (!listing && word == no_value) return "Partition_Limit";
             return listing ? print_limit(word) : print_long_limit(word);
         case Type::seconds:
             return listing ? print_duration(number) : print_long_duration(number);

@@ -56,6 +56,21 @@ Value user_name_of(const StepView& view) {
     return view->user_name().empty() ? Value{user_name(view.job)} : Value{view->user_name()};
 }
 
+// What its nodes measured; nothing before the first of them has reported.
+template <auto Get>
+Value usage_of(const StepView& view) {
+    return present(view->has_usage(), (view->usage().*Get)());
+}
+
+std::uint64_t total_us(const StepView& view) { return view->usage().user_us() + view->usage().system_us(); }
+
+// As sacct has it: "01:02.345", "1-02:03:04".
+Value cpu_time(const StepView& view, std::uint64_t us) {
+    if (!view->has_usage()) return {};
+    if (us / 1'000'000 >= 3600) return print_long_duration(static_cast<std::int64_t>(us / 1'000'000));
+    return fmt::format("{:02}:{:02}.{:03}", us / 60'000'000, us / 1'000'000 % 60, us / 1'000 % 1'000);
+}
+
 using enum StepFieldId;
 
 // clang-format off
@@ -126,6 +141,29 @@ constexpr StepField rows[] = {
      .member = "user_id", .type = Type::count, .get = of_step<&v1::Step::uid>},
     {.id = user_name, .listing = {'u', "username", "USER", cut, sorts}, .sacct = "User", .get = user_name_of,
      .sort = [](const StepView& step) -> Value { return records::user_name(step.job); }},
+    {.id = system_cpu, .sacct = "SystemCPU", .member = "sys_cpu_sec", .absent = {""},
+     .get = [](const StepView& step) { return cpu_time(step, step->usage().system_us()); },
+     .sort = usage_of<&v1::StepUsage::system_us>},
+    {.id = total_cpu, .sacct = "TotalCPU", .member = "tot_cpu_sec", .absent = {""},
+     .get = [](const StepView& step) { return cpu_time(step, total_us(step)); },
+     .sort = [](const StepView& step) -> Value { return total_us(step); }},
+    {.id = user_cpu, .sacct = "UserCPU", .member = "user_cpu_sec", .absent = {""},
+     .get = [](const StepView& step) { return cpu_time(step, step->usage().user_us()); },
+     .sort = usage_of<&v1::StepUsage::user_us>},
+    {.id = max_memory, .sacct = "MaxRSS", .absent = {""},
+     .get = [](const StepView& step) {
+         return present(step->has_usage(), fmt::format("{}K", step->usage().max_rss_kib()));
+     },
+     .sort = usage_of<&v1::StepUsage::max_rss_kib>},
+    {.id = usage_in, .sacct = "TRESUsageInTot", .member = "tres_usage_in_tot", .absent = {""},
+     .get = [](const StepView& step) {
+         return present(step->has_usage(), fmt::format("cpu={},fs/disk={}", print_long_duration(static_cast<std::int64_t>(
+                                                           total_us(step) / 1'000'000)), step->usage().read_bytes()));
+     }},
+    {.id = usage_out, .sacct = "TRESUsageOutTot", .member = "tres_usage_out_tot", .absent = {""},
+     .get = [](const StepView& step) {
+         return present(step->has_usage(), fmt::format("fs/disk={}", step->usage().write_bytes()));
+     }},
 };
 // clang-format on
 static_assert(covers_all(rows), "a field without a row would be invisible");

@@ -14,6 +14,7 @@ enum class StepFieldId : std::uint16_t {
     job_id, memory_per_tres, name, network, node_count, nodes, partition, reserved_ports, srun_host_pid, start_time, state, step_id, tasks,
     time_limit, time_used, tres, tres_bind, tres_freq, tres_per_job, tres_per_node, tres_per_socket, tres_per_step, tres_per_task, user_id,
     user_name,
+    system_cpu, total_cpu, user_cpu, max_memory, usage_in, usage_out,
     count_
 };
 // clang-format on

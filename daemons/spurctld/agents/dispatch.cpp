@@ -2,6 +2,7 @@
 #include "daemons/spurctld/agents/dispatch.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "daemons/spurctld/agents/registration.hpp"
 
@@ -101,11 +102,12 @@ struct Dispatch::Orders {
     void operator()(const T&) const {}
 };
 
-void Dispatch::act(Events events, std::shared_ptr<const planning::ReadModel> model) {
-    const auto concerns_nodes = [](const Event& event) {
+void Dispatch::act(const Events& all, std::shared_ptr<const planning::ReadModel> model) {
+    Events events;
+    std::ranges::copy_if(all, std::back_inserter(events), [](const Event& event) {
         return std::visit([]<class T>(const T&) { return !NotForNodes<T>; }, event);
-    };
-    if (std::ranges::none_of(events, concerns_nodes)) return;  // the thread is not woken for nothing
+    });
+    if (events.empty()) return;  // as most often: the thread is not woken for nothing
     thread_.post([this, events = std::move(events), model = std::move(model)] {
         for (const auto& event : events) std::visit(Orders{*this, *model}, event);
     });
@@ -162,7 +164,7 @@ void Dispatch::launch(const Launch& wanted) {
     const auto job = find_launchable(*engine_.model(), wanted);
     if (!job) return;
     users_.find_with_groups(job->spec->uid, [this, wanted](const Result<Users::Record>& owner) {
-        thread_.post([this, wanted, owner] { launch_as(wanted, owner); });
+        thread_.run([this, wanted, owner] { launch_as(wanted, owner); });
     });
 }
 

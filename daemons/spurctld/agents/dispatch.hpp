@@ -32,7 +32,7 @@ public:
 
     // ---- any thread
     // `events` have happened, and `model` shows their effect.
-    void act(Events events, std::shared_ptr<const planning::ReadModel> model);
+    void act(const Events& events, std::shared_ptr<const planning::ReadModel> model);
     // The agent of `node` has joined: what it lacks or still has to end is sent through its new session.
     void joined(NodeId node, std::vector<JobId> to_launch, std::vector<JobId> to_end);
     void drained(NodeId node);  // its session has room again

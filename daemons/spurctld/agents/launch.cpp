@@ -76,6 +76,7 @@ void job_launch(const planning::ReadModel& model, const Job& job, const UserReco
 
 LaunchBody::LaunchBody(const planning::ReadModel& model, std::shared_ptr<const Job> job, Users::Record owner)
     : job_{std::move(job)}, owner_{std::move(owner)} {
+    if (job_->has_script() && job_->allocation->shares.size() == 1) return;  // the script's node has a body of its own
     v1::ControllerMessage message;
     job_launch(model, *job_, *owner_, *message.mutable_start()->mutable_job());
     common_ = message.SerializeAsString();
@@ -101,8 +102,9 @@ void LaunchBody::add_script(const planning::ReadModel& model, v1::LaunchBatch& b
     auto& wire = *batch.mutable_job();
     job_launch(model, *job_, *owner_, wire);
     for (const auto& share : job_->allocation->shares) share_to_wire(model, share, *wire.add_shares());
-    for (const auto& component : het_components(model, *job_))
-        job_to_wire(model, *component, bare, *wire.add_components());
+    if (job_->het_job)
+        model.for_each_member(
+            job_->het_job, [&](const Job& component) { job_to_wire(model, component, bare, *wire.add_components()); });
     batch.set_script(job_->spec->script.str());
     for (const auto& argument : job_->spec->argv) batch.add_argv(argument.str());
     add_environment(job_->spec->environment, batch);

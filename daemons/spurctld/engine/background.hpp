@@ -15,6 +15,11 @@ public:
     ~BackgroundWorker() { stop(); }
 
     void post(std::function<void()> work) { queue_.push(std::move(work)); }
+    // The same, at once where this is that thread already.
+    void run(std::function<void()> work) {
+        if (std::this_thread::get_id() == thread_.get_id()) return work();
+        post(std::move(work));
+    }
     // What is queued is done first.
     void stop() {
         if (!thread_.joinable()) return;

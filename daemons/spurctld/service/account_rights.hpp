@@ -4,13 +4,13 @@
 
 #include "core/base/result.hpp"
 #include "core/machine/command.hpp"
-#include "daemons/common/planning/read_model.hpp"
+#include "core/model/picture.hpp"
 
 namespace spur::ctld {
 
 // Is `who` a coordinator of `account`, or of one above it?
-bool is_coordinator(const Actor& who, const planning::Directory& directory, std::string_view account);
+bool is_coordinator(const Actor& who, const Picture& picture, std::string_view account);
 
-Result<void> may_edit(const Actor& who, const Command& command, const planning::Directory& directory);
+Result<void> may_edit(const Actor& who, const Command& command, const Picture& picture);
 
 }  // namespace spur::ctld

@@ -31,8 +31,8 @@ AdminLevel Authority::level_of(Uid uid, const std::string& name, const planning:
         if (names(administrators_)) return AdminLevel::administrator;
         if (names(operators_)) return AdminLevel::operator_;
     }
-    const auto user = model.directory->users.find(Text{name});
-    return user == model.directory->users.end() ? AdminLevel::none : user->second.admin_level;
+    const auto* user = model.find_user(name);
+    return user ? user->admin_level : AdminLevel::none;
 }
 
 }  // namespace spur::ctld

@@ -139,21 +139,11 @@ void share_to_wire(const planning::ReadModel& model, const NodeShare& share, v1:
     }
 }
 
-std::vector<std::shared_ptr<const Job>> het_components(const planning::ReadModel& model, const Job& job) {
-    constexpr std::uint32_t most = 256;  // their ids follow each other, but for ids that were still in use
-    std::vector<std::shared_ptr<const Job>> found;
-    for (std::uint32_t i = 0; job.het_job && i < most; ++i)
-        if (const auto& other = model.jobs.get(job.het_job.value + i); other && other->het_job == job.het_job)
-            found.push_back(other);
-    return found;
-}
-
 void job_to_wire(const planning::ReadModel& model, const Job& job, const JobDetail& detail, v1::Job& wire) {
     const auto& spec = *job.spec;
     wire.set_id(job.id.value);
     wire.set_attempt(job.attempt);
     spec_to_wire(spec, detail, *wire.mutable_spec());
-    wire.set_state(std::string{to_string(job.state)});
     wire.set_state_bits(job.state_bits());
     wire.set_reason(std::string{to_string(job.reason)});
     wire.set_reason_text(job.reason_text.str());
@@ -191,7 +181,7 @@ void job_to_wire(const planning::ReadModel& model, const Job& job, const JobDeta
         wire.set_het_job_id(job.het_job.value);
         wire.set_het_offset(job.het_offset);
         TaskSet set;
-        for (const auto& component : het_components(model, job)) set.insert(component->id.value);
+        model.for_each_member(job.het_job, [&](const Job& component) { set.insert(component.id.value); });
         wire.set_het_set(set.str());
     }
     if (job.failed_node.value != unlimited)
@@ -221,6 +211,14 @@ void step_to_wire(const planning::ReadModel& model, const Step& step, v1::Step& 
     }
     wire.set_cpus(cpus);
     wire.set_tres(step_tres(step).str());
+    if (step.usage != StepUsage{}) {
+        auto& usage = *wire.mutable_usage();
+        usage.set_user_us(step.usage.user_us);
+        usage.set_system_us(step.usage.system_us);
+        usage.set_max_rss_kib(step.usage.max_rss_kib);
+        usage.set_read_bytes(step.usage.read_bytes);
+        usage.set_write_bytes(step.usage.write_bytes);
+    }
     if (const auto& job = model.jobs.get(step.key.job.value)) {
         wire.set_uid(job->spec->uid);
         if (job->allocation) wire.set_partition(job->allocation->partition.str());

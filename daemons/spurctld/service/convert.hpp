@@ -24,9 +24,6 @@ struct JobDetail {
     bool steps{false};
 };
 void spec_to_wire(const JobSpec& spec, const JobDetail& detail, v1::JobSpec& wire);
-// The components of the heterogeneous job `job` belongs to, in order; none if it belongs to none.
-std::vector<std::shared_ptr<const Job>> het_components(const planning::ReadModel& model, const Job& job);
-
 void job_to_wire(const planning::ReadModel& model, const Job& job, const JobDetail& detail, v1::Job& wire);
 void step_to_wire(const planning::ReadModel& model, const Step& step, v1::Step& wire);
 void share_to_wire(const planning::ReadModel& model, const NodeShare& share, v1::NodeShare& wire);

@@ -2,9 +2,11 @@
 #include "daemons/spurctld/service/job_query.hpp"
 
 #include <algorithm>
-#include <cctype>
+#include <iterator>
 #include <map>
 #include <set>
+
+#include <fmt/ranges.h>
 
 #include "core/machine/request_limits.hpp"
 #include "core/slurm/refusal.hpp"
@@ -16,31 +18,6 @@ namespace {
 
 using Jobs = std::vector<std::shared_ptr<const Job>>;
 using Names = google::protobuf::RepeatedPtrField<std::string>;
-
-struct FlagName {
-    std::string_view long_name, short_name;
-    std::uint32_t flag;
-};
-constexpr FlagName flag_names[] = {
-    {"COMPLETING", "CG", job_flag::completing},
-    {"CONFIGURING", "CF", job_flag::configuring},
-    {"RESIZING", "RS", job_flag::resizing},
-    {"REQUEUED", "RQ", job_flag::requeued},
-    {"REQUEUE_FED", "RF", 0},
-    {"REQUEUE_HOLD", "RH", job_flag::requeue_hold},
-    {"RESV_DEL_HOLD", "RD", job_flag::resv_del_hold},
-    {"REVOKED", "RV", job_flag::revoked},
-    {"SIGNALING", "SI", job_flag::signaling},
-    {"SPECIAL_EXIT", "SE", job_flag::special_exit},
-    {"STAGE_OUT", "SO", job_flag::stage_out},
-    {"STOPPED", "ST", job_flag::stopped},
-};
-
-std::string upper(std::string_view text) {
-    std::string result{text};
-    for (auto& letter : result) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
-    return result;
-}
 
 bool any(const Names& names, std::string_view text) {
     return names.empty() || std::ranges::any_of(names, [&](const std::string& name) { return name == text; });
@@ -56,117 +33,58 @@ bool of_any_user(const Names& names, const Job& job) {
     return any(names, job.spec->user_name) || any(names, std::to_string(job.spec->uid));
 }
 
-bool has_task(const Job& job, bool all, const TaskSet& tasks) {
-    if (all) return true;
-    if (job.array_task) return tasks.contains(*job.array_task);
-    return job.array_pending && job.array_pending->intersects(tasks);
-}
-
 // All that a list of ids asks of one job, so that each record is looked at once however long the list.
 struct Wanted {
-    bool all_tasks{false};  // or it names none: the whole array
-    bool all_components{false};
-    bool itself{false};  // neither tasks nor components
+    bool itself{false};     // with all that belongs to it
+    bool all_tasks{false};  // of an array, and of nothing else
     std::vector<TaskSet::Run> runs;
-    TaskSet tasks;  // of these
     std::set<std::uint32_t> components;
     std::size_t bytes{};
 
     void add(const JobRef& ref, std::size_t text_bytes) {
-        all_tasks |= !ref.has_tasks() || ref.all_tasks;
-        all_components |= !ref.component;
         itself |= !ref.has_tasks() && !ref.component;
+        all_tasks |= ref.all_tasks;
         runs.insert(runs.end(), ref.tasks.runs().begin(), ref.tasks.runs().end());
         if (ref.component) components.insert(*ref.component);
         bytes += text_bytes;
     }
-    Result<void> unite(std::uint32_t job) {
-        auto all = TaskSet::united(std::move(runs), bytes * mixed_tasks_per_byte);
-        if (!all) return fail(ErrorCode::limit, "Invalid job id: {} (its tasks overlap with different steps)", job);
-        tasks = *std::move(all);
-        return {};
+    Result<std::vector<JobRef>> refs(std::uint32_t job) {
+        JobRef ref;
+        ref.job = job;
+        if (itself) return std::vector{ref};
+        std::vector<JobRef> all;
+        for (const auto component : components) all.push_back({.job = job, .component = component});
+        auto tasks = TaskSet::united(std::move(runs), bytes * mixed_tasks_per_byte);
+        if (!tasks) return fail(ErrorCode::limit, "Invalid job id: {} (its tasks overlap with different steps)", job);
+        ref.all_tasks = all_tasks;
+        ref.tasks = *std::move(tasks);
+        if (ref.has_tasks()) all.push_back(std::move(ref));
+        return all;
     }
 };
 
-using WantedJobs = std::map<std::uint32_t, Wanted>;
-
-Result<WantedJobs> read_ids(const Names& ids) {
+Result<Jobs> find_all(const planning::ReadModel& model, const Names& ids) {
     SPUR_CHECK(check_id_count(ids.size()));
-    WantedJobs wanted;
+    std::map<std::uint32_t, Wanted> wanted;
     for (const auto& text : ids) {
         SPUR_TRY(const auto ref, JobRef::parse(text));
         wanted[ref.job].add(ref, text.size());
     }
-    for (auto& [job, what] : wanted) SPUR_CHECK(what.unite(job));
-    return wanted;
-}
-
-// What a record belongs to: itself, or the array or heterogeneous job that ids name it by.
-bool is_array(const planning::ReadModel& model, std::uint32_t id) {
-    const auto& direct = model.jobs.get(id);
-    return (direct && direct->array_job.value == id) || model.arrays.get(id);
-}
-bool is_het(const planning::ReadModel& model, std::uint32_t id) {
-    const auto& direct = model.jobs.get(id);
-    return direct && direct->het_job.value == id;
-}
-
-Jobs find_wanted(const planning::ReadModel& model, const WantedJobs& wanted) {
     Jobs found;
-    bool has_families = false;
-    for (const auto& [id, what] : wanted) {
-        if (is_array(model, id) || is_het(model, id))
-            has_families = true;
-        else if (const auto& direct = model.jobs.get(id); direct && what.itself)
-            found.push_back(direct);
+    for (auto& [job, what] : wanted) {
+        SPUR_TRY(const auto refs, what.refs(job));
+        for (const auto& ref : refs) std::ranges::copy(find_jobs(model, ref), std::back_inserter(found));
     }
-    if (!has_families) return found;
-    model.jobs.for_each([&](std::uint32_t, const std::shared_ptr<const Job>& job) {
-        if (job->array_job) {
-            const auto place = wanted.find(job->array_job.value);
-            if (place != wanted.end() && has_task(*job, place->second.all_tasks, place->second.tasks))
-                found.push_back(job);
-        }
-        if (job->het_job) {
-            const auto place = wanted.find(job->het_job.value);
-            if (place != wanted.end() &&
-                (place->second.all_components || place->second.components.contains(job->het_offset)))
-                found.push_back(job);
-        }
-    });
     return found;
 }
 
+// None named: those of jobs that are not done.
+Result<JobStateFilter> states_of(const Names& names) {
+    if (names.empty()) return JobStateFilter::active();
+    return JobStateFilter::parse(fmt::format("{}", fmt::join(names, ",")));
+}
+
 }  // namespace
-
-Result<StateFilter> StateFilter::parse(const Names& names) {
-    StateFilter filter;
-    filter.active_only_ = names.empty();
-    for (const auto& given : names) {
-        const auto name = upper(given);
-        if (name == "ALL") {
-            filter.all_ = true;
-            continue;
-        }
-        if (const auto state = find_job_state(name)) {
-            filter.states_ |= 1U << static_cast<unsigned>(*state);
-            continue;
-        }
-        const auto flag = std::ranges::find_if(
-            flag_names, [&](const FlagName& f) { return f.long_name == name || f.short_name == name; });
-        if (flag == std::end(flag_names)) return fail(ErrorCode::invalid, "Invalid job state specified: {}", given);
-        filter.flags_ |= flag->flag;
-    }
-    return filter;
-}
-
-bool StateFilter::matches(const Job& job) const {
-    if (all_) return true;
-    if (active_only_) return !job.is_done();
-    // A completing job is COMPLETING, whatever its outcome will be called.
-    if (job.flags & flags_) return true;
-    return !job.is_completing() && (states_ >> static_cast<unsigned>(job.state) & 1U) != 0;
-}
 
 Result<void> check_id_count(int count) {
     if (count <= static_cast<int>(request_limit::job_ids)) return {};
@@ -174,34 +92,18 @@ Result<void> check_id_count(int count) {
                 request_limit::job_ids);
 }
 
-Jobs JobFinder::find(const JobRef& ref) {
+Jobs find_jobs(const planning::ReadModel& model, const JobRef& ref) {
     Jobs found;
-    if (!is_array(model_, ref.job) && !is_het(model_, ref.job)) {
-        const auto& direct = model_.jobs.get(ref.job);
-        if (direct && !ref.has_tasks() && !ref.component) found.push_back(direct);
-        return found;
-    }
-    if (families_.empty())
-        model_.jobs.for_each([&](std::uint32_t, const std::shared_ptr<const Job>& job) {
-            if (job->array_job) families_[job->array_job.value].push_back(job);
-            if (job->het_job) families_[job->het_job.value].push_back(job);
-        });
-    for (const auto& job : families_[ref.job]) {
-        const bool is_task =
-            job->array_job.value == ref.job && has_task(*job, ref.all_tasks || !ref.has_tasks(), ref.tasks);
-        const bool is_component =
-            job->het_job.value == ref.job && (!ref.component || *ref.component == job->het_offset);
-        if (is_task || is_component) found.push_back(job);
-    }
+    if (const auto named = model.resolve(ref))
+        for (const auto& one : *named) found.push_back(model.jobs.get(one.job->id.value));
     return found;
 }
 
-Jobs find_jobs(const planning::ReadModel& model, const JobRef& ref) { return JobFinder{model}.find(ref); }
-
 Result<Jobs> select_jobs(const planning::ReadModel& model, const v1::ListJobsRequest& request) {
-    SPUR_TRY(const auto states, StateFilter::parse(request.states()));
+    SPUR_TRY(const auto states, states_of(request.states()));
     const auto wanted = [&](const Job& job) {
-        return states.matches(job) && of_any_user(request.users(), job) && in_any_partition(request.partitions(), job);
+        return states.accepts(job.state_bits()) && of_any_user(request.users(), job) &&
+               in_any_partition(request.partitions(), job);
     };
     Jobs selected;
     const auto keep = [&](const std::shared_ptr<const Job>& job) {
@@ -211,8 +113,7 @@ Result<Jobs> select_jobs(const planning::ReadModel& model, const v1::ListJobsReq
         model.jobs.for_each([&](std::uint32_t, const auto& job) { keep(job); });
         return selected;
     }
-    SPUR_TRY(const auto ids, read_ids(request.ids()));
-    const auto found = find_wanted(model, ids);
+    SPUR_TRY(const auto found, find_all(model, request.ids()));
     for (const auto& job : found) keep(job);
     // As Slurm: one unknown id is an error, a list of them is an empty answer.
     if (found.empty() && request.ids().size() == 1) return fail(refusal::invalid_job_id);
@@ -223,7 +124,7 @@ Result<Jobs> select_jobs(const planning::ReadModel& model, const v1::ListJobsReq
 }
 
 Result<Jobs> select_jobs(const planning::ReadModel& model, const v1::SignalJobsRequest& request) {
-    SPUR_TRY(const auto states, StateFilter::parse(request.states()));
+    SPUR_TRY(const auto states, states_of(request.states()));
     SPUR_TRY(const auto hosts, HostSet::parse(request.node_list()));
     const auto on_hosts = [&](const Job& job) {
         if (hosts.empty()) return true;
@@ -235,7 +136,7 @@ Result<Jobs> select_jobs(const planning::ReadModel& model, const v1::SignalJobsR
     Jobs selected;
     model.jobs.for_each([&](std::uint32_t, const std::shared_ptr<const Job>& job) {
         const auto& spec = *job->spec;
-        if (!job->is_finished() && states.matches(*job) && of_any_user(request.users(), *job) &&
+        if (!job->is_finished() && states.accepts(job->state_bits()) && of_any_user(request.users(), *job) &&
             in_any_partition(request.partitions(), *job) && any(request.names(), spec.name) &&
             any(request.accounts(), spec.account) && any(request.qos(), spec.qos) &&
             any(request.reservations(), spec.reservation) && any(request.wckeys(), spec.wckey) && on_hosts(*job))

@@ -13,11 +13,9 @@ bool is_listed(const std::vector<Text>& list, const Text& name) { return std::ra
 }  // namespace
 
 Privacy::Privacy(Actor who, const planning::ReadModel& model)
-    : who_{std::move(who)},
-      directory_{model.directory},
-      hidden_{who_.is_operator() ? 0 : model.directory->policies.private_data} {}
+    : who_{std::move(who)}, model_{model}, hidden_{who_.is_operator() ? 0 : model.policies().private_data} {}
 
-bool Privacy::coordinates(std::string_view account) const { return is_coordinator(who_, *directory_, account); }
+bool Privacy::coordinates(std::string_view account) const { return is_coordinator(who_, model_, account); }
 
 bool Privacy::shows(const Job& job) const {
     return !hides(private_data::jobs) || job.spec->uid == who_.uid || coordinates(job.spec->account);
@@ -31,7 +29,7 @@ bool Privacy::shows(const Reservation& reservation) const {
     if (!reservation.users.empty()) return is_listed(reservation.users, who_.name) != reservation.deny_users;
     if (!reservation.groups.empty())
         return std::ranges::find(reservation.group_members, who_.uid) != reservation.group_members.end();
-    const bool has_account = std::ranges::any_of(directory_->associations, [&](const auto& entry) {
+    const bool has_account = std::ranges::any_of(model_.associations(), [&](const auto& entry) {
         return entry.second.user == who_.name && is_listed(reservation.accounts, entry.second.account);
     });
     return has_account != reservation.deny_accounts;

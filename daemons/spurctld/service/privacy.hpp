@@ -2,8 +2,6 @@
 // everybody sees what is his own; coordinators see what belongs to their accounts.
 #pragma once
 
-#include <memory>
-
 #include "core/machine/command.hpp"
 #include "daemons/common/planning/read_model.hpp"
 
@@ -11,7 +9,7 @@ namespace spur::ctld {
 
 class Privacy {
 public:
-    Privacy(Actor who, const planning::ReadModel& model);
+    Privacy(Actor who, const planning::ReadModel& model);  // which must outlive it
 
     bool hides(std::uint32_t what) const { return (hidden_ & what) != 0; }  // private_data
     bool shows(const Job& job) const;
@@ -27,7 +25,7 @@ private:
     bool coordinates(std::string_view account) const;
 
     Actor who_;
-    std::shared_ptr<const planning::Directory> directory_;
+    const planning::ReadModel& model_;
     std::uint32_t hidden_;
 };
 

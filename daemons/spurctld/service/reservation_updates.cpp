@@ -81,10 +81,7 @@ Result<void> check_features(const planning::ReadModel& model, const Text& text) 
 }
 
 const Partition* partition_of(const planning::ReadModel& model, const Reservation& wanted) {
-    if (!wanted.partition.empty()) return model.directory->find_partition(wanted.partition);
-    for (const auto& partition : model.directory->partitions)
-        if (partition.is_default) return &partition;
-    return nullptr;
+    return wanted.partition.empty() ? model.default_partition() : model.find_partition(wanted.partition);
 }
 
 Result<void> choose_nodes(const planning::ReadModel& model, std::uint32_t count, Reservation& wanted) {

@@ -55,7 +55,8 @@ private:
     // service_jobs.cpp
     void submit(const Call& call);
     void submit_as(const Call& call, const v1::SubmitRequest& request, const Users::Records& owners);
-    void test_submission(const Call& call, const SubmitJob& command);  // --test-only
+    void test_submission(const Call& call, const std::shared_ptr<const planning::ReadModel>& model,
+                         const JobSpec& spec);  // --test-only
     void list_jobs(const Call& call);
     void get_script(const Call& call);
     void signal_jobs(const Call& call);
@@ -77,8 +78,8 @@ private:
     struct StepAsk;  // a step that srun waits for
     void create_step(const Call& call);
     void wait_for_step(const std::shared_ptr<StepAsk>& ask);
-    bool try_step(const std::shared_ptr<StepAsk>& ask, bool expired);
-    Result<v1::CreateStepReply> step_reply(const StepAsk& ask, const Events& events);
+    bool try_step(const std::shared_ptr<StepAsk>& ask, const planning::ReadModel& model, bool expired);
+    Result<v1::CreateStepReply> step_reply(const StepAsk& ask, const Events& events) const;
     void finish_step(const Call& call);
     void await_step_end(const Call& call, StepKey key);
     void release_allocation(const Call& call);

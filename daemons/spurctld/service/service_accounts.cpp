@@ -40,15 +40,15 @@ struct Running {
     std::map<AssociationId, Sum> sums;
 
     explicit Running(const planning::ReadModel& model) {
-        const auto& all = model.directory->associations;
         model.jobs.for_each([&](std::uint32_t, const std::shared_ptr<const Job>& job) {
             if (job->is_done() || !job->association) return;
             const bool runs = job->is_active() && job->allocation;
             const auto tres = runs ? allocated_tres(model, *job->allocation) : TresList{};
             const auto until = job->end_time != 0 ? job->end_time : model.now;
             const auto left_s = static_cast<double>(std::max<UnixSeconds>(until - model.now, 0));
-            for (auto at = all.find(job->association); at != all.end(); at = all.find(at->second.parent)) {
-                auto& sum = sums[at->first];
+            for (const auto* up = model.find_association(job->association); up;
+                 up = model.find_association(up->parent)) {
+                auto& sum = sums[up->id];
                 sum.submitted += static_cast<std::uint32_t>(job->task_count());
                 if (!runs) continue;
                 ++sum.jobs;
@@ -92,7 +92,7 @@ std::vector<const Association*> parents_first(const planning::Directory& directo
     return order;
 }
 
-Result<Command> command_of(const v1::AccountsEdit& edit, const planning::Directory& directory) {
+Result<Command> command_of(const v1::AccountsEdit& edit, const Picture& picture) {
     using Action = v1::AccountsEdit;
     const auto changed = [](std::string_view what) {
         return fail(ErrorCode::conflict, "{} was changed by somebody else meanwhile; look again", what);
@@ -116,16 +116,15 @@ Result<Command> command_of(const v1::AccountsEdit& edit, const planning::Directo
         case Action::kAssociation: {
             SPUR_TRY(auto command, association_from_wire(edit.association()));
             command.edit = action;
-            if (const auto known = directory.associations.find(AssociationId{edit.association().id()});
-                action == Edit::update && known != directory.associations.end() &&
-                known->second.version != edit.association().version())
+            if (const auto* known = picture.find_association(AssociationId{edit.association().id()});
+                action == Edit::update && known && known->version != edit.association().version())
                 return changed("the association");
             return command;
         }
         case Action::kQos: {
             SPUR_TRY(auto qos, qos_from_wire(edit.qos()));
-            if (const auto known = directory.qos.find(qos.name);
-                action == Edit::update && known != directory.qos.end() && known->second.version != edit.qos().version())
+            if (const auto* known = picture.find_qos(qos.name);
+                action == Edit::update && known && known->version != edit.qos().version())
                 return changed("the QOS");
             return EditQos{action, std::move(qos)};
         }
@@ -137,7 +136,7 @@ Result<Command> command_of(const v1::AccountsEdit& edit, const planning::Directo
 // What the TRES factor of a job is made of. Shown only where it explains the plugin's own number.
 void tres_parts(const planning::ReadModel& model, const std::vector<std::pair<std::string, double>>& weights,
                 const Job& job, const planning::PriorityReport::Line& line, v1::JobPriority& wire) {
-    const auto* partition = model.directory->find_partition(line.partition);
+    const auto* partition = model.find_partition(line.partition);
     if (partition == nullptr || weights.empty()) return;
     const auto wanted = requested_tres(model, job);
     const auto total = partition_tres(model, *partition);
@@ -209,8 +208,8 @@ void Service::list_accounts(const Call& call) {
                 running.put(entry->id, *wire.mutable_usage());
             else
                 wire.clear_usage();
-            if (const auto parent = directory.associations.find(entry->parent); parent != directory.associations.end())
-                wire.set_parent_account(parent->second.account.str());
+            if (const auto* parent = model->find_association(entry->parent))
+                wire.set_parent_account(parent->account.str());
         }
         for (const auto& [name, qos] : directory.qos) qos_to_wire(qos, *reply.add_qos());
         for (const auto& name : tracked_tres(*model)) reply.add_tres(name);
@@ -235,9 +234,9 @@ void Service::edit_accounts(const Call& call) {
     const auto who = actor(call);
     EditAccounts all;
     for (const auto& wire : request->edits()) {
-        auto command = command_of(wire, *model->directory);
+        auto command = command_of(wire, *model);
         if (!command) return answer_edit(call, command.error());
-        if (const auto allowed = may_edit(who, *command, *model->directory); !allowed) {
+        if (const auto allowed = may_edit(who, *command, *model); !allowed) {
             hooks_.log(fmt::format("{}: uid {} may not change accounts: {}", call.peer().address, who.uid,
                                    allowed.error().text));
             return answer_edit(call, allowed.error());

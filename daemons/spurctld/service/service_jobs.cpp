@@ -96,51 +96,41 @@ void Service::submit_as(const Call& call, const v1::SubmitRequest& request, cons
     }
     if (request.request_id().size() > most_request_id_bytes)
         return refuse(call, {ErrorCode::invalid, "the request's id is longer than any client makes it"});
-    std::map<Uid, OwnerGroups> groups;
-    for (const auto& [uid, owner] : owners) groups[uid] = groups_of(*owner);
-    on_engine(call,
-              [this, call, who, groups = std::move(groups), test_only = request.test_only(),
-               request_id = request.request_id(), specs = std::make_shared<std::vector<JobSpec>>(std::move(*specs))] {
-                  if (const auto leadership = engine_.leadership(); !leadership.is_leader)
-                      return refuse(call, {ErrorCode::unavailable, "this controller does not lead"});
-                  SubmitJob command{.components = {}, .actor = who, .request_id = request_id};
-                  const auto now = engine_.cluster().now();
-                  for (auto& spec : *specs) {
-                      const auto& of_owner = groups.at(spec.uid);
-                      auto valid = validate(engine_.cluster(), std::move(spec), who, now, of_owner);
-                      if (!valid) return refuse(call, valid.error());
-                      command.components.push_back(std::move(*valid));
-                  }
-                  if (test_only) return test_submission(call, command);
-                  change(call, std::move(command), [](const Events& events) {
-                      v1::SubmitReply reply;
-                      for (const auto& event : events)
-                          if (const auto* queued = std::get_if<JobQueued>(&event)) {
-                              reply.set_job_id(queued->job.value);
-                              break;
-                          }
-                      return reply.SerializeAsString();
-                  });
-              });
+    if (const auto leadership = engine_.leadership(); !leadership.is_leader)
+        return refuse(call, {ErrorCode::unavailable, "this controller does not lead"});
+    const auto model = engine_.model();
+    SubmitJob command{.components = {}, .actor = who, .request_id = request.request_id()};
+    for (auto& spec : *specs) {
+        const auto groups = groups_of(*owners.at(spec.uid));
+        auto valid = validate(*model, std::move(spec), who, engine_.now(), groups);
+        if (!valid) return refuse(call, valid.error());
+        command.components.push_back(std::move(*valid));
+    }
+    if (request.test_only()) return test_submission(call, model, command.components.front());
+    change(call, std::move(command), [](const Events& events) {
+        v1::SubmitReply reply;
+        for (const auto& event : events)
+            if (const auto* queued = std::get_if<JobQueued>(&event)) {
+                reply.set_job_id(queued->job.value);
+                break;
+            }
+        return reply.SerializeAsString();
+    });
 }
 
-// [engine thread] What would become of it, asked of the plugins elsewhere.
-void Service::test_submission(const Call& call, const SubmitJob& command) {
-    const auto& cluster = engine_.cluster();
-    const auto& spec = command.components.front();
+// What would become of it, asked of the plugins elsewhere.
+void Service::test_submission(const Call& call, const std::shared_ptr<const planning::ReadModel>& model,
+                              const JobSpec& spec) {
     Job job;
-    job.id = cluster.next_job_id();
-    job.submit_time = job.eligible_time = job.accrue_time = cluster.now();
+    job.id = model->next_job;
+    while (model->find_job(job.id)) ++job.id.value;  // an id that went round
+    job.submit_time = job.eligible_time = job.accrue_time = engine_.now();
     job.time_limit_min = spec.time_limit_min.value_or(unlimited);
-    if (const auto* partition = cluster.find_partition(spec.partitions.front()); partition && !spec.time_limit_min)
-        job.time_limit_min = partition->default_time_min ? partition->default_time_min : partition->max_time_min;
     job.priority = spec.priority.value_or(1);
     job.priority_set = spec.priority.value_or(0) != 0;
-    if (const auto* association = cluster.find_association(spec.account, spec.user_name, spec.partitions.front()))
+    if (const auto* association = model->find_association(spec.account, spec.user_name, spec.partitions.front()))
         job.association = association->id;
     set_spec(job, std::make_shared<JobSpec>(spec));
-    const auto model = engine_.model();
-    while (model->jobs.get(job.id.value)) ++job.id.value;  // an id that went round
     const auto answer = [this, call, job, model] {
         const auto now = engine_.now();
         const auto forecast = what_if_.forecast(*model, job, now);
@@ -241,7 +231,6 @@ void Service::signal_jobs(const Call& call) {
                               0 ||
                           !request->node_list().empty();
     const std::set<std::shared_ptr<const Job>> chosen{selected->begin(), selected->end()};
-    JobFinder finder{*model};
     std::vector<JobCommand> commands;
     for (const auto& text : request->ids()) {
         auto ref = JobRef::parse(text);
@@ -250,7 +239,7 @@ void Service::signal_jobs(const Call& call) {
             continue;
         }
         if (filtered) {  // ids and filters: both must hold
-            const auto named = finder.find(*ref);
+            const auto named = find_jobs(*model, *ref);
             if (std::ranges::none_of(named, [&](const auto& job) { return chosen.contains(job); })) continue;
         }
         commands.push_back({text, command_for(*ref)});
@@ -276,10 +265,9 @@ void Service::update_jobs(const Call& call) {
     const auto model = engine_.model();
     if (request->action() == v1::UpdateJobsRequest::UPDATE && request->changes().contains("partition") &&
         !actor(call).is_operator()) {
-        JobFinder finder{*model};
         for (const auto& text : request->ids())
             if (const auto ref = JobRef::parse(text))
-                for (const auto& job : finder.find(*ref)) owners.insert(job->spec->uid);
+                for (const auto& job : find_jobs(*model, *ref)) owners.insert(job->spec->uid);
     }
     users_.find_all_with_groups(owners,
                                 [this, call, request = std::move(*request)](const Result<Users::Records>& found) {
@@ -292,9 +280,8 @@ void Service::update_jobs_of(const Call& call, const v1::UpdateJobsRequest& requ
     const auto who = actor(call);
     const auto model = engine_.model();
     const auto now = engine_.now();
-    JobFinder finder{*model};
     const auto update = [&](const JobRef& ref) -> Result<Command> {
-        const auto jobs = finder.find(ref);
+        const auto jobs = find_jobs(*model, ref);
         if (jobs.empty()) return fail(refusal::invalid_job_id);
         SPUR_TRY(auto changes, job_changes(request.changes(), *jobs.front(), *model, now));
         UpdateJob command{.job = ref, .changes = std::move(changes), .actor = who, .recheck = !who.is_operator()};

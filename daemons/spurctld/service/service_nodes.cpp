@@ -162,7 +162,7 @@ void Service::update_partition(const Call& call) {
     const auto who = operator_or_refusal(call);
     if (!who) return refuse(call, who.error());
     const auto model = engine_.model();
-    const auto* present = model->directory->find_partition(request->name());
+    const auto* present = model->find_partition(request->name());
     if (present == nullptr && !request->create())
         return refuse(call, refusal::invalid_partition.as(ErrorCode::not_found));
     if (present != nullptr && request->create()) return refuse(call, {ErrorCode::conflict, "Partition already exists"});
@@ -189,9 +189,7 @@ void Service::update_reservation(const Call& call) {
     const auto who = operator_or_refusal(call);
     if (!who) return refuse(call, who.error());
     const auto model = engine_.model();
-    const Reservation* present = nullptr;
-    for (const auto& reservation : model->directory->reservations)
-        if (reservation.name == request->name()) present = &reservation;
+    const auto* present = model->find_reservation(request->name());
     if (present == nullptr && !request->create()) return refuse(call, refusal::invalid_reservation);
     EditReservation command{.edit = request->create()   ? Edit::create
                                     : request->remove() ? Edit::remove

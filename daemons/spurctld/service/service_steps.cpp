@@ -92,27 +92,19 @@ void Service::create_step(const Call& call) {
 // A step that does not fit beside the job's others is tried again when something of the job changes.
 void Service::wait_for_step(const std::shared_ptr<StepAsk>& ask) {
     in_background([this, ask] {
-        watchers_.wait_for_job(ask->job, ask->deadline, [this, ask](const planning::ReadModel&, bool expired) {
-            if (ask->call.abandoned()) return true;
-            const auto verdict = std::make_shared<std::promise<bool>>();
-            auto decided = verdict->get_future();
-            engine_.post([this, ask, expired, verdict] { verdict->set_value(try_step(ask, expired)); },
-                         [this, ask, verdict](const Error& error) {
-                             refuse(ask->call, error);
-                             verdict->set_value(true);
-                         });
-            return decided.get();
+        watchers_.wait_for_job(ask->job, ask->deadline, [this, ask](const planning::ReadModel& model, bool expired) {
+            return ask->call.abandoned() || try_step(ask, model, expired);
         });
     });
 }
 
-// True once the question is answered or will be; false: ask again when the job has changed. [engine thread]
-bool Service::try_step(const std::shared_ptr<StepAsk>& ask, bool expired) {
-    const auto* job = engine_.cluster().find_job(ask->job);
+// True once the question is answered or will be; false: ask again when the job has changed.
+bool Service::try_step(const std::shared_ptr<StepAsk>& ask, const planning::ReadModel& model, bool expired) {
+    const auto* job = model.find_job(ask->job);
     if (job == nullptr) return refuse(ask->call, refusal::invalid_job_id), true;
     if (job->spec->uid != ask->who.uid && !authority_.is_daemon(ask->who.uid))
         return refuse(ask->call, refusal::denied), true;
-    auto layout = lay_out_step(engine_.cluster(), ask->job, ask->spec, ask->who);
+    auto layout = lay_out_step(model, ask->job, ask->spec, ask->who);
     if (layout) {
         engine_.propose(std::move(*layout), [this, ask](const Result<Events>& result) {
             if (result) {
@@ -133,13 +125,13 @@ bool Service::try_step(const std::shared_ptr<StepAsk>& ask, bool expired) {
     return true;
 }
 
-Result<v1::CreateStepReply> Service::step_reply(const StepAsk& ask, const Events& events) {
+Result<v1::CreateStepReply> Service::step_reply(const StepAsk& ask, const Events& events) const {
     v1::CreateStepReply reply;
     const auto model = engine_.model();
     const auto& made_for = model->jobs.get(ask.job.value);
     for (const auto& event : events) {
         const auto* started = std::get_if<StepStarted>(&event);
-        const auto* step = started != nullptr ? engine_.cluster().find_step(started->step) : nullptr;
+        const auto* step = started != nullptr ? model->find_step(started->step) : nullptr;
         if (step == nullptr || !made_for) continue;
         step_to_wire(*model, *step, *reply.mutable_step());
         layout_to_wire(*model, *step, *reply.mutable_layout());
@@ -193,11 +185,8 @@ void Service::await_step_end(const Call& call, StepKey key) {
         watchers_.wait_for_job(key.job, std::chrono::steady_clock::now() + patience_with_nodes,
                                [call, key](const planning::ReadModel& model, bool expired) {
                                    if (call.abandoned()) return true;
-                                   const auto& steps = model.steps.get(key.job.value);
-                                   const bool runs = steps && std::ranges::any_of(*steps, [&](const Step& step) {
-                                                         return step.key == key && !step.is_over();
-                                                     });
-                                   if (runs && !expired) return false;
+                                   const auto* step = model.find_step(key);
+                                   if (step && !step->is_over() && !expired) return false;
                                    call.reply_with(v1::Ack{});
                                    return true;
                                });

@@ -97,7 +97,7 @@ private:
         const Allowed allowed{*job_.request};
         const auto wanted = gres_names(*job_.request);
         for (const auto& name : job_.spec->partitions) {
-            const auto* partition = model_.directory->find_partition(name);
+            const auto* partition = model_.find_partition(name);
             if (partition == nullptr) continue;
             auto& room = *out_.add_rooms();
             room.set_name(name.str());

@@ -42,7 +42,7 @@ std::vector<std::string> warn_of_removals(const planning::ReadModel& model, cons
             if (node && node->configured && !nodes.contains(node->name.view())) by_node[node->name.str()].push_back(id);
         }
         const auto& partition = job->allocation->partition;
-        if (model.directory->find_partition(partition.view()) != nullptr && !partitions.contains(partition.view()))
+        if (model.find_partition(partition.view()) != nullptr && !partitions.contains(partition.view()))
             by_partition[partition.str()].push_back(id);
     });
     std::vector<std::string> warnings;

@@ -1,10 +1,8 @@
 // auth/jwt, the boundary. The tokens themselves are in jwt.hpp.
 #include <fcntl.h>
 #include <pwd.h>
-#include <spur/plugin/auth.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <spur/plugin/plugin.hpp>
 
 #include <cerrno>
 #include <cstdlib>
@@ -13,8 +11,8 @@
 #include <iterator>
 #include <optional>
 
-#include "core/version.hpp"
 #include "jwt.hpp"
+#include "plugins/auth/auth_plugin.hpp"
 
 namespace {
 
@@ -89,13 +87,8 @@ spur_status verify(spur_plugin* self, const spur_auth_request*, spur_str credent
         if (!user)
             return fail(err, SPUR_AUTH_REFUSED,
                         "the token is for user " + claims->user + ", whom this system does not know");
-        out->uid = user->pw_uid;
-        out->gid = user->pw_gid;
-        out->flags = 0;
-        out->issued = claims->issued;
-        out->expires = claims->expires;
-        std::snprintf(out->user, sizeof(out->user), "%s", claims->user.c_str());
-        std::snprintf(out->mechanism, sizeof(out->mechanism), "jwt");
+        spur::auth::identify(out, "jwt", user->pw_uid, user->pw_gid, claims->issued, claims->expires,
+                             claims->user.c_str());
         return SPUR_OK;
     });
 }
@@ -117,40 +110,16 @@ constexpr spur_auth_ops ops{.size = sizeof(spur_auth_ops),
                             .verify_answer = nullptr,
                             .issue = issue};
 
-const void* query(spur_plugin*, const char* id) { return std::string_view{id} == SPUR_AUTH_IFACE ? &ops : nullptr; }
-
 constexpr spur_option options[] = {
-    {.key = "key_file",
-     .kind = SPUR_OPTION_PATH,
-     .flags = 0,
-     .fallback = nullptr,
-     .help = "the key that signs tokens; needed by the daemons",
-     .choices = nullptr,
-     .minimum = 0,
-     .maximum = 0},
+    {.key = "key_file", .kind = SPUR_OPTION_PATH, .help = "the key that signs tokens; needed by the daemons"},
     {.key = "leeway",
      .kind = SPUR_OPTION_DURATION,
-     .flags = 0,
      .fallback = "10s",
      .help = "how far clocks may differ",
-     .choices = nullptr,
      .minimum = 0,
      .maximum = 3600},
 };
-constexpr const char* interfaces[] = {SPUR_AUTH_IFACE, nullptr};
-constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
-                                .reserved = 0,
-                                .type = "auth/jwt",
-                                .version = spur::program_version,
-                                .vendor = "Spur",
-                                .summary = "JSON Web Tokens with Slurm's claims",
-                                .options = options,
-                                .option_count = 2,
-                                .option_stride = sizeof(spur_option),
-                                .interfaces = interfaces,
-                                .create = create<Instance>,
-                                .destroy = destroy<Instance>,
-                                .query = query};
+constexpr auto desc = spur::auth::describe<Instance, ops>("auth/jwt", "JSON Web Tokens with Slurm's claims", options);
 
 }  // namespace
 

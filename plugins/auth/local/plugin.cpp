@@ -1,14 +1,12 @@
 // auth/local, the boundary. The credentials themselves are in local.hpp.
-#include <spur/plugin/auth.h>
 #include <sys/random.h>
 #include <unistd.h>
-#include <spur/plugin/plugin.hpp>
 
 #include <array>
 #include <ctime>
 
-#include "core/version.hpp"
 #include "local.hpp"
+#include "plugins/auth/auth_plugin.hpp"
 
 namespace {
 
@@ -45,8 +43,7 @@ struct Instance {
 std::string_view digest_of(const uint8_t* digest) { return {reinterpret_cast<const char*>(digest), 32}; }
 
 Request request_of(const spur_auth_request* request) {
-    const bool has_audience = SPUR_HAS(spur_auth_request, request, audience);
-    return {view(request->method), digest_of(request->digest), has_audience ? view(request->audience) : ""};
+    return {view(request->method), digest_of(request->digest), spur::auth::audience_of(request)};
 }
 
 std::string nonce() {
@@ -56,16 +53,6 @@ std::string nonce() {
     std::string text;
     for (const auto byte : bytes) text += "0123456789abcdef"[byte >> 4], text += "0123456789abcdef"[byte & 15];
     return text;
-}
-
-void identify(spur_identity* out, std::uint32_t uid, std::uint32_t gid, std::int64_t time) {
-    out->uid = uid;
-    out->gid = gid;
-    out->flags = 0;
-    out->issued = time;
-    out->expires = 0;
-    out->user[0] = '\0';
-    std::snprintf(out->mechanism, sizeof(out->mechanism), "local");
 }
 
 spur_status make(spur_plugin* self, const spur_auth_request* request, const spur_sink* sink, spur_error* err) {
@@ -81,7 +68,7 @@ spur_status verify(spur_plugin* self, const spur_auth_request* request, spur_str
         const auto claim = self_cast<Instance>(self).authority.verify(request_of(request), view(credential),
                                                                       static_cast<std::int64_t>(::time(nullptr)));
         if (!claim) return fail(err, SPUR_AUTH_REFUSED, claim.error().text);
-        identify(out, claim->uid, claim->gid, claim->time);
+        spur::auth::identify(out, "local", claim->uid, claim->gid, claim->time);
         return SPUR_OK;
     });
 }
@@ -99,7 +86,7 @@ spur_status verify_answer(spur_plugin* self, spur_str credential, const uint8_t*
         const auto& authority = self_cast<Instance>(self).authority;
         if (!authority.is_answer(view(credential), digest_of(digest), view(answer)))
             return fail(err, SPUR_AUTH_REFUSED, "whoever answered does not have this cluster's key");
-        identify(out, authority.owner(), UINT32_MAX, 0);
+        spur::auth::identify(out, "local", authority.owner(), SPUR_NONE, 0);
         return SPUR_OK;
     });
 }
@@ -113,40 +100,17 @@ constexpr spur_auth_ops ops{.size = sizeof(spur_auth_ops),
                             .verify_answer = verify_answer,
                             .issue = nullptr};
 
-const void* query(spur_plugin*, const char* id) { return std::string_view{id} == SPUR_AUTH_IFACE ? &ops : nullptr; }
-
 constexpr spur_option options[] = {
-    {.key = "key_file",
-     .kind = SPUR_OPTION_PATH,
-     .flags = 0,
-     .fallback = nullptr,
-     .help = "the shared key; default: auth.key in the state directory",
-     .choices = nullptr,
-     .minimum = 0,
-     .maximum = 0},
+    {.key = "key_file", .kind = SPUR_OPTION_PATH, .help = "the shared key; default: auth.key in the state directory"},
     {.key = "max_age",
      .kind = SPUR_OPTION_DURATION,
-     .flags = 0,
      .fallback = "300s",
      .help = "how old a credential may be",
-     .choices = nullptr,
      .minimum = 1,
      .maximum = 86400},
 };
-constexpr const char* interfaces[] = {SPUR_AUTH_IFACE, nullptr};
-constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
-                                .reserved = 0,
-                                .type = "auth/local",
-                                .version = spur::program_version,
-                                .vendor = "Spur",
-                                .summary = "A key file of mode 0600: one machine, one user",
-                                .options = options,
-                                .option_count = 2,
-                                .option_stride = sizeof(spur_option),
-                                .interfaces = interfaces,
-                                .create = create<Instance>,
-                                .destroy = destroy<Instance>,
-                                .query = query};
+constexpr auto desc =
+    spur::auth::describe<Instance, ops>("auth/local", "A key file of mode 0600: one machine, one user", options);
 
 }  // namespace
 

@@ -1,9 +1,7 @@
 // auth/munge, the boundary. What is asked of munged is in munge.hpp.
-#include <spur/plugin/auth.h>
-#include <spur/plugin/plugin.hpp>
 
-#include "core/version.hpp"
 #include "munge.hpp"
+#include "plugins/auth/auth_plugin.hpp"
 
 namespace {
 
@@ -29,18 +27,12 @@ spur_status check(const Instance& self, spur_str credential, const std::string& 
     if (status != EMUNGE_SUCCESS)
         return fail(err, SPUR_AUTH_REFUSED, std::string("munge: ") + self.munged.text_of(status));
     if (decoded.payload != expected) return fail(err, SPUR_AUTH_REFUSED, "the credential was made for another request");
-    out->uid = decoded.uid;
-    out->gid = decoded.gid;
-    out->flags = 0;
-    out->issued = out->expires = 0;
-    out->user[0] = '\0';
-    std::snprintf(out->mechanism, sizeof(out->mechanism), "munge");
+    spur::auth::identify(out, "munge", decoded.uid, decoded.gid, 0);
     return SPUR_OK;
 }
 
 std::string bound_to(const spur_auth_request* request) {
-    const bool has_audience = SPUR_HAS(spur_auth_request, request, audience);
-    return bound("request", view(request->method), has_audience ? view(request->audience) : "", request->digest);
+    return bound("request", view(request->method), spur::auth::audience_of(request), request->digest);
 }
 
 spur_status make(spur_plugin* self, const spur_auth_request* request, const spur_sink* sink, spur_error* err) {
@@ -72,40 +64,16 @@ constexpr spur_auth_ops ops{
     .verify_answer = verify_answer,
     .issue = nullptr};
 
-const void* query(spur_plugin*, const char* id) { return std::string_view{id} == SPUR_AUTH_IFACE ? &ops : nullptr; }
-
 constexpr spur_option options[] = {
-    {.key = "socket",
-     .kind = SPUR_OPTION_STRING,
-     .flags = 0,
-     .fallback = nullptr,
-     .help = "where munged listens; default: munge's own",
-     .choices = nullptr,
-     .minimum = 0,
-     .maximum = 0},
+    {.key = "socket", .kind = SPUR_OPTION_STRING, .help = "where munged listens; default: munge's own"},
     {.key = "ttl",
      .kind = SPUR_OPTION_DURATION,
-     .flags = 0,
      .fallback = "300s",
      .help = "how long a credential is good",
-     .choices = nullptr,
      .minimum = 1,
      .maximum = 3600},
 };
-constexpr const char* interfaces[] = {SPUR_AUTH_IFACE, nullptr};
-constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
-                                .reserved = 0,
-                                .type = "auth/munge",
-                                .version = spur::program_version,
-                                .vendor = "Spur",
-                                .summary = "Credentials by munged",
-                                .options = options,
-                                .option_count = 2,
-                                .option_stride = sizeof(spur_option),
-                                .interfaces = interfaces,
-                                .create = create<Instance>,
-                                .destroy = destroy<Instance>,
-                                .query = query};
+constexpr auto desc = spur::auth::describe<Instance, ops>("auth/munge", "Credentials by munged", options);
 
 }  // namespace
 

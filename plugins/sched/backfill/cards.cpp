@@ -5,26 +5,20 @@
 #include <cstring>
 #include <numeric>
 
-#include <spur/plugin/plugin.hpp>
-
-#include "hash.hpp"
+#include <spur/plugin/hash.hpp>
 
 namespace spur::backfill {
 
 namespace {
 
+using plugin::Hash;
 using plugin::Records;
 
 // Everything a selector may look at, but for amounts.
 std::uint64_t rest_of(const spur_job_view& job, std::uint32_t stride, std::uint64_t open, bool users_matter) {
     Hash hash;
-    hash(job.flags, open, job.reservation, job.tasks_per_node, job.tasks_per_socket, job.tasks_per_core,
-         job.tasks_per_gpu, job.cpus_per_gpu, job.min_sockets, job.min_cores_per_socket, job.min_threads_per_core,
-         job.spread_nodes, job.spread_sockets, job.plane_size, job.max_switches);
-    if (job.max_switches != 0) hash(job.switches_until);
+    hash_rest(hash, job)(open);
     if (users_matter || (job.flags & SPUR_JOB_EXCLUSIVE_USER) != 0) hash(job.uid);
-    for (const auto partition : Records<std::uint32_t>{job.partitions}) hash(partition);
-    for (const auto& license : Records<spur_license_request>{job.licenses}) hash(license.license, license.count);
     hash.set(job.eligible_nodes).set(job.required_nodes).set(job.preferred_nodes);
     hash.span(job.alternatives).span(job.quotas);
     // Whatever a later release appends may matter to the selector.

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 
-#include <spur/plugin/plugin.hpp>
-
-#include "hash.hpp"
+#include <spur/plugin/hash.hpp>
 
 namespace spur::backfill {
 
@@ -30,7 +28,7 @@ Amounts amounts_of(const spur_job_view& job, std::uint64_t rest) {
     least = {job.min_nodes,        job.tasks,           job.cpus_per_task,   job.min_cpus_per_node,
              job.mem_per_node_mib, job.mem_per_cpu_mib, job.mem_per_gpu_mib, job.tmp_mib};
     auto next = least.begin() + 8;
-    Hash family{};
+    plugin::Hash family;
     family(rest);
     for (const auto& gres : plugin::Records<spur_gres_request>{job.gres}) {
         family(gres.name, gres.type, gres.scope);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "daemons/common/records/record.hpp"
 
 #include <string>
 #include <string_view>
@@ -37,5 +38,23 @@ struct ColumnRequest {
     int width = 0;     // 0: the column's own
 };
 Result<std::vector<ColumnRequest>> parse_columns(std::string_view text);
+
+// Records as a table; an absent value is an empty cell.
+template <class F>
+std::string table_text(TableStyle style, bool header, const std::vector<std::pair<const F*, int>>& columns,
+                       const std::vector<typename F::ViewType>& views) {
+    std::vector<TableColumn> shape;
+    for (const auto& [field, width] : columns) shape.push_back({field->listing.header, width});
+    const Table table{style, header, std::move(shape)};
+    std::string text = table.header(), scratch;
+    for (const auto& view : views) {
+        std::vector<std::string> cells;
+        for (const auto& [field, width] : columns)
+            cells.emplace_back(
+                records::write(field->get(view), field->type, records::Look::record, "", view.in, scratch));
+        text += table.row(cells);
+    }
+    return text;
+}
 
 }  // namespace spur::cli

@@ -1,55 +1,35 @@
 // The accounts as the controller has them, and the changes the user asks for: collected, shown, confirmed, then sent.
 #pragma once
 
-#include "core/model/association.hpp"
-#include "spur/v1/accounts.pb.h"
+#include "daemons/common/records/accounts.hpp"
 
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace spur::cli::sacctmgr {
 
-using Names = std::vector<std::string>;
+using records::is_in;
+using records::joined;
+using records::Names;
 
-struct AccountsDraft {
-    v1::ListAccountsReply all;
-    std::vector<v1::AccountsEdit> edits;
+struct AccountsDraft : records::Accounts {
+    using Edit = v1::AccountsEdit;
+    std::vector<Edit> edits;
 
-    const v1::Account* account(std::string_view name) const;
-    const v1::AccountUser* user(std::string_view name) const;
-    const v1::Qos* qos(std::string_view name) const;
-    const v1::Association* association(std::string_view account, std::string_view user,
-                                       std::string_view partition) const;
-    const v1::Association* own(std::string_view account) const { return association(account, {}, {}); }
-    const v1::Association* by_id(std::uint32_t id) const;
-    const v1::Association* parent(const v1::Association& entry) const { return by_id(entry.parent()); }
-    std::vector<const v1::Association*> below(std::string_view account) const;  // of it and all accounts below, itself
-                                                                                // first
-    bool is_below(const v1::Association& entry, std::string_view account) const;
+    // Each takes an Account, an AccountUser, an Association or a Qos.
+    void create(const auto& record) { add(Edit::CREATE, record); }
+    void update(const auto& record) { add(Edit::UPDATE, record); }
+    void remove(const auto& record) { add(Edit::REMOVE, record); }
+    void reset_usage(const v1::Association& record) { add(Edit::RESET_USAGE, record); }
 
-    // As in force, what is inherited included.
-    Names qos_of(const v1::Association& entry) const;
-    std::string default_qos_of(const v1::Association& entry) const;
-    v1::AccountLimits limits_of(const v1::Association& entry) const;
-    Names coordinators_of(std::string_view account) const;
-
-    void create(const v1::Account& record);
-    void create(const v1::AccountUser& record);
-    void create(const v1::Association& record);
-    void create(const v1::Qos& record);
-    void update(const v1::Account& record);
-    void update(const v1::AccountUser& record);
-    void update(const v1::Association& record);
-    void update(const v1::Qos& record);
-    void remove(const v1::Account& record);
-    void remove(const v1::AccountUser& record);
-    void remove(const v1::Association& record);
-    void remove(const v1::Qos& record);
-    void reset_usage(const v1::Association& record);
+private:
+    void add(Edit::Action action, const auto& record) {
+        edits.emplace_back().set_action(action);
+        put(edits.back(), record);
+    }
+    static void put(Edit& edit, const v1::Account& record) { *edit.mutable_account() = record; }
+    static void put(Edit& edit, const v1::AccountUser& record) { *edit.mutable_user() = record; }
+    static void put(Edit& edit, const v1::Association& record) { *edit.mutable_association() = record; }
+    static void put(Edit& edit, const v1::Qos& record) { *edit.mutable_qos() = record; }
 };
-
-TresList tres_of(const google::protobuf::RepeatedPtrField<v1::TresCount>& wire);
-void set_tres(google::protobuf::RepeatedPtrField<v1::TresCount>& wire, const TresList& list);
 
 }  // namespace spur::cli::sacctmgr

@@ -8,84 +8,75 @@
 namespace spur::cli::sacctmgr {
 namespace {
 
-// What is said of the new record besides names: its own words, and changes to its association.
+using records::AccountsView;
+
+// The names that a new record is about, and what is set on it.
 struct Wanted {
     Names names, accounts, partitions;
-    std::string parent, description, organization, default_account, admin_level, default_wckey;
-    std::vector<AssociationChange> changes;
+    Changes changes;
 };
 
-std::optional<Wanted> read(Manager& manager, Words words) {
-    Wanted wanted;
-    const auto sentence = read_sentence(words);
-    std::vector<Spec> specs = sentence.conditions;
-    specs.insert(specs.end(), sentence.settings.begin(), sentence.settings.end());
-    for (const auto& spec : specs) {
-        const auto add_to = [&](Names& names) {
-            for (auto& name : spec.list()) names.push_back(std::move(name));
-        };
-        if (spec.key == "names")
-            add_to(wanted.names);
-        else if (spec.key == "accounts")
-            add_to(wanted.accounts);
-        else if (spec.key == "users")
-            add_to(wanted.names);
-        else if (spec.key == "partitions")
-            add_to(wanted.partitions);
-        else if (spec.key == "parent")
-            wanted.parent = spec.list().empty() ? "" : spec.list().front();
-        else if (spec.key == "description")
-            wanted.description = spec.value;
-        else if (spec.key == "organization")
-            wanted.organization = spec.value;
-        else if (spec.key == "defaultaccount")
-            wanted.default_account = spec.list().empty() ? "" : spec.list().front();
-        else if (spec.key == "adminlevel")
-            wanted.admin_level = spec.list().empty() ? "" : spec.list().front();
-        else if (spec.key == "defaultwckey")
-            wanted.default_wckey = spec.value;
+std::optional<Wanted> read(Manager& manager, Words words,
+                           std::initializer_list<std::span<const records::AccountsField>> tables) {
+    Wanted wanted{{}, {}, {}, Changes{manager.draft()}};
+    auto sentence = read_sentence(words);
+    std::ranges::move(sentence.settings, std::back_inserter(sentence.conditions));
+    for (const auto& spec : sentence.conditions) {
+        Names* const list = spec.key == "names" || spec.key == "users" ? &wanted.names
+                            : spec.key == "accounts"                   ? &wanted.accounts
+                            : spec.key == "partitions"                 ? &wanted.partitions
+                                                                       : nullptr;
+        if (list != nullptr)
+            std::ranges::move(spec.list(), std::back_inserter(*list));
         else if (spec.key == "clusters") {
             if (!manager.is_own_cluster(spec)) return std::nullopt;
-        } else {
-            auto change = association_change(spec, manager.draft());
-            if (!change) return manager.unknown(spec, change.error(), false), std::nullopt;
-            wanted.changes.push_back(std::move(*change));
-        }
+        } else if (const auto added = wanted.changes.add(spec, tables); !added)
+            return manager.unknown(spec, added.error(), false), std::nullopt;
     }
     return wanted;
 }
 
-v1::Association new_association(const Wanted& wanted) {
+v1::Association fresh_association() {
     v1::Association entry;
     entry.set_shares(1);
-    for (const auto& change : wanted.changes) change(entry);
     return entry;
+}
+
+std::string settings_of(const AccountsDraft& draft, const v1::Association& entry, bool with_parent) {
+    const records::Context context;
+    auto fresh = fresh_association();
+    if (!with_parent) fresh.set_parent_account(entry.parent_account());
+    return settings_text(
+        records::association_fields(),
+        {.accounts = draft, .in = context, .association = &entry, .limits = entry.limits(), .inherits = false},
+        {.accounts = draft, .in = context, .association = &fresh, .inherits = false}, 14);
 }
 
 }  // namespace
 
 int add_account(Manager& manager, Words words) {
-    auto wanted = read(manager, words);
+    auto wanted = read(manager, words, {records::account_fields(), records::association_fields()});
     if (!wanted) return 1;
     if (wanted->names.empty()) wanted->names = wanted->accounts;
     if (wanted->names.empty()) return manager.complain(" Need name of account to add.\n");
     auto& draft = manager.draft();
-    const auto parent = wanted->parent.empty() ? std::string{"root"} : wanted->parent;
+    v1::Account asked;
+    auto entry = fresh_association();
+    entry.set_parent_account("root");
+    wanted->changes.apply({.accounts = draft, .account = &asked, .association = &entry});
+    const auto& parent = entry.parent_account();
     if (draft.own(parent) == nullptr)
         return manager.complain(
             fmt::format(" Parent account '{}' doesn't exist on cluster {}\n        Contact your admin to add this "
                         "account.\n No associations created.\n",
                         parent, manager.cluster()));
-    auto entry = new_association(*wanted);
-    entry.set_parent_account(parent);
     std::string accounts, associations;
     for (const auto& name : wanted->names) {
         if (draft.account(name) == nullptr) {
-            v1::Account account;
+            auto account = asked;
             account.set_name(name);
-            account.set_description(wanted->description.empty() ? name : wanted->description);
-            const auto above = parent == "root" ? name : parent;
-            account.set_organization(wanted->organization.empty() ? above : wanted->organization);
+            if (asked.description().empty()) account.set_description(name);
+            if (asked.organization().empty()) account.set_organization(parent == "root" ? name : parent);
             draft.create(account);
             accounts += fmt::format("  {}\n", name);
         }
@@ -99,27 +90,24 @@ int add_account(Manager& manager, Words words) {
     std::string text;
     if (!accounts.empty())
         text += fmt::format(" Adding Account(s)\n{} Settings\n  Description     = {}\n  Organization    = {}\n",
-                            accounts, wanted->description.empty() ? "Account Name" : wanted->description,
-                            wanted->organization.empty() ? "Parent/Account Name" : wanted->organization);
+                            accounts, asked.description().empty() ? "Account Name" : asked.description(),
+                            asked.organization().empty() ? "Parent/Account Name" : asked.organization());
     if (!associations.empty()) text += " Associations\n" + associations;
-    const auto settings = settings_text(entry, !wanted->parent.empty() || !wanted->changes.empty());
+    const auto settings = settings_of(draft, entry, wanted->changes.has(records::association_fields()));
     if (!settings.empty()) text += " Settings\n" + settings;
     return manager.commit(text, "Problem adding accounts");
 }
 
 int add_user(Manager& manager, Words words) {
-    auto wanted = read(manager, words);
+    auto wanted = read(manager, words, {records::user_fields(), records::association_fields()});
     if (!wanted) return 1;
     if (wanted->names.empty()) return manager.complain(" Need name of user to add.\n");
-    if (wanted->accounts.empty() && !wanted->default_account.empty()) wanted->accounts = {wanted->default_account};
-    if (wanted->accounts.empty()) return manager.complain(" Need name of account to add user to.\n");
     auto& draft = manager.draft();
-    v1::AccountUser::AdminLevel level = v1::AccountUser::NONE;
-    if (!wanted->admin_level.empty()) {
-        const auto known = find_admin_level(wanted->admin_level);
-        if (!known) return manager.complain(fmt::format(" Unknown admin level: {}\n", wanted->admin_level));
-        level = *known;
-    }
+    v1::AccountUser asked;
+    auto entry = fresh_association();
+    wanted->changes.apply({.accounts = draft, .user = &asked, .association = &entry});
+    if (wanted->accounts.empty() && !asked.default_account().empty()) wanted->accounts = {asked.default_account()};
+    if (wanted->accounts.empty()) return manager.complain(" Need name of account to add user to.\n");
     bool missing = false;
     for (const auto& account : wanted->accounts)
         if (draft.own(account) == nullptr) {
@@ -130,17 +118,14 @@ int add_user(Manager& manager, Words words) {
     std::erase_if(wanted->accounts, [&](const auto& account) { return draft.own(account) == nullptr; });
     if (wanted->accounts.empty()) return manager.complain(" No associations or wckeys created.\n");
     const auto partitions = wanted->partitions.empty() ? Names{""} : wanted->partitions;
-    auto entry = new_association(*wanted);
     std::string users, associations;
     for (const auto& name : wanted->names) {
-        const bool is_new = draft.user(name) == nullptr;
-        const auto standard = wanted->default_account.empty() ? wanted->accounts.front() : wanted->default_account;
-        if (is_new) {
-            v1::AccountUser user;
+        const auto* const known = draft.user(name);
+        const auto standard = asked.default_account().empty() ? wanted->accounts.front() : asked.default_account();
+        if (known == nullptr) {
+            auto user = asked;
             user.set_name(name);
             user.set_default_account(standard);
-            user.set_default_wckey(wanted->default_wckey);
-            user.set_admin_level(level);
             draft.create(user);
             users += fmt::format("  {}\n", name);
         }
@@ -150,60 +135,57 @@ int add_user(Manager& manager, Words words) {
                 entry.set_account(account);
                 entry.set_user(name);
                 entry.set_partition(partition);
-                entry.set_is_default(is_new && account == standard);
+                entry.set_is_default(known == nullptr && account == standard);
                 draft.create(entry);
                 associations += fmt::format("  U = {:<9} A = {:<10} C = {:<10}", name, account, manager.cluster());
                 associations += partition.empty() ? "\n" : fmt::format(" P = {:<10}\n", partition);
             }
-        if (const auto* known = draft.user(name);
-            known && !wanted->default_account.empty() && known->default_account() != wanted->default_account) {
+        if (known && !asked.default_account().empty() && known->default_account() != asked.default_account()) {
             auto user = *known;
-            user.set_default_account(wanted->default_account);
+            user.set_default_account(asked.default_account());
             draft.update(user);
         }
     }
     if (draft.edits.empty()) return manager.print(" Nothing new added.\n"), 1;
     std::string text;
-    if (!users.empty()) text += " Adding User(s)\n" + users;
-    if (!users.empty() && level != v1::AccountUser::NONE)
-        text += fmt::format(" Settings =\n  Admin Level     = {}\n", admin_level_text(level));
+    if (!users.empty()) {
+        text += " Adding User(s)\n" + users;
+        const records::Context context;
+        const v1::AccountUser fresh;
+        asked.clear_default_account();
+        const auto settings = settings_text(records::user_fields(), {.accounts = draft, .in = context, .user = &asked},
+                                            {.accounts = draft, .in = context, .user = &fresh}, 16);
+        if (!settings.empty()) text += " Settings =\n" + settings;
+    }
     if (!associations.empty()) text += " Associations =\n" + associations + " Non Default Settings\n";
-    text += settings_text(entry, false);
+    text += settings_of(draft, entry, false);
     const int code = manager.commit(text, "Problem adding users");
     return missing ? 1 : code;
 }
 
 int add_qos(Manager& manager, Words words) {
     auto& draft = manager.draft();
-    Names names;
-    std::vector<QosChange> changes;
-    const auto sentence = read_sentence(words);
-    std::vector<Spec> specs = sentence.conditions;
-    specs.insert(specs.end(), sentence.settings.begin(), sentence.settings.end());
-    for (const auto& spec : specs) {
-        if (spec.key == "names") {
-            for (auto& name : spec.list()) names.push_back(std::move(name));
-            continue;
-        }
-        auto change = qos_change(spec, draft);
-        if (!change) return manager.unknown(spec, change.error(), false);
-        changes.push_back(std::move(*change));
-    }
-    if (names.empty()) return manager.complain(" Need name of qos to add.\n");
+    const auto wanted = read(manager, words, {records::qos_fields()});
+    if (!wanted) return 1;
+    if (wanted->names.empty()) return manager.complain(" Need name of qos to add.\n");
     std::string added;
-    v1::Qos qos;
-    for (const auto& name : names) {
+    v1::Qos qos, fresh;
+    fresh.set_usage_factor(1);
+    for (const auto& name : wanted->names) {
         if (draft.qos(name) != nullptr) continue;
-        qos = {};
+        qos = fresh;
         qos.set_name(name);
         qos.set_description(name);
-        qos.set_usage_factor(1);
-        for (const auto& change : changes) change(qos);
+        wanted->changes.apply({.accounts = draft, .qos = &qos});
         draft.create(qos);
         added += fmt::format("  {}\n", name);
     }
     if (draft.edits.empty()) return manager.print(" Nothing new added.\n"), 1;
-    return manager.commit(" Adding QOS(s)\n" + added + " Settings\n" + settings_text(qos), "Problem adding QOS");
+    const records::Context context;
+    const auto settings =
+        settings_text(records::qos_fields(), {.accounts = draft, .in = context, .qos = &qos, .limits = qos.limits()},
+                      {.accounts = draft, .in = context, .qos = &fresh}, 25);
+    return manager.commit(" Adding QOS(s)\n" + added + " Settings\n" + settings, "Problem adding QOS");
 }
 
 namespace {

@@ -31,11 +31,11 @@ int Manager::complain(std::string_view lines) {
     return 1;
 }
 
-int Manager::unknown(const Spec& spec, const Refused& refused, bool modifying) {
-    if (refused.why.starts_with("error: "))
-        console_.error("{}", std::string_view{refused.why}.substr(7));
-    else if (!refused.why.empty())
-        complain(refused.why + "\n");
+int Manager::unknown(const Spec& spec, const Error& why, bool modifying) {
+    if (why.text.starts_with(' '))  // as Slurm has it, without "sacctmgr: error:"
+        complain(why.text + "\n");
+    else if (!why.text.empty())
+        console_.error("{}", why.text);
     complain(fmt::format(" Unknown option: {}\n", spec.text));
     if (modifying) complain(" Use keyword 'where' to modify condition\n");
     return 1;

@@ -32,7 +32,7 @@ public:
     // Asks the controller for everything; false: it has been said why not.
     bool load();
     // " Unknown option: ..." with what else there is to say.
-    int unknown(const Spec& spec, const Refused& refused, bool modifying);
+    int unknown(const Spec& spec, const Error& why, bool modifying);
     int complain(std::string_view lines);  // on stderr, as it is
     // Shows `what`, asks, and sends the edits. `problem` precedes the controller's refusal.
     int commit(std::string_view what, std::string_view problem);

@@ -48,30 +48,26 @@ std::string user_line(const Manager& manager, const v1::Association& entry) {
     return line + (entry.partition().empty() ? "\n" : fmt::format(" P = {}\n", entry.partition()));
 }
 
-struct Changes {
-    std::vector<AssociationChange> association;
-    std::vector<Spec> other;
-    bool inherited = false;
-};
-// Settings of the association apart from those of the entity itself, which `own` names.
-std::optional<Changes> read_changes(Manager& manager, const std::vector<Spec>& specs, const Names& own) {
-    Changes changes;
+using Tables = std::initializer_list<std::span<const records::AccountsField>>;
+
+// The fields that are set; rawusage=0, which is none, is only noted.
+std::optional<Changes> read_changes(Manager& manager, const std::vector<Spec>& specs, Tables tables,
+                                    bool* reset_usage = nullptr) {
+    Changes changes{manager.draft()};
     for (const auto& spec : specs) {
-        if (is_in(own, spec.key)) {
-            changes.other.push_back(spec);
-            continue;
+        if (reset_usage != nullptr && spec.key == "rawusage") {
+            if (spec.value != "0") return manager.complain(" RawUsage can only be set to 0\n"), std::nullopt;
+            *reset_usage = true;
+        } else if (const auto added = changes.add(spec, tables); !added) {
+            return manager.unknown(spec, added.error(), true), std::nullopt;
         }
-        auto change = association_change(spec, manager.draft());
-        if (!change) return manager.unknown(spec, change.error(), true), std::nullopt;
-        changes.association.push_back(std::move(*change));
-        changes.inherited = changes.inherited || is_inherited(spec);
     }
     return changes;
 }
 
-void change(AccountsDraft& draft, const v1::Association& known, const std::vector<AssociationChange>& changes) {
+void change(AccountsDraft& draft, const v1::Association& known, const Changes& changes) {
     auto entry = known;
-    for (const auto& apply : changes) apply(entry);
+    changes.apply({.accounts = draft, .association = &entry});
     draft.update(entry);
 }
 
@@ -91,50 +87,42 @@ int modify_account(Manager& manager, Words words) {
     auto where = read_conditions(manager, sentence.conditions);
     if (!where) return 1;
     for (auto& name : where->accounts) where->names.push_back(std::move(name));
+    bool reset = false;
     const auto changes =
-        read_changes(manager, sentence.settings, {"description", "organization", "parent", "rawusage"});
+        read_changes(manager, sentence.settings, {records::account_fields(), records::association_fields()}, &reset);
     if (!changes) return 1;
-    if (changes->association.empty() && changes->other.empty()) return nothing_set(manager);
+    if (changes->empty() && !reset) return nothing_set(manager);
 
     auto& draft = manager.draft();
-    std::string accounts, associations, notice;
+    std::string accounts, associations;
     for (const auto& known : draft.all.accounts()) {
         if (!is_meant(where->names, known.name())) continue;
         const auto* own = draft.own(known.name());
-        auto account = known;
-        bool renamed = false;
-        std::string parent = own ? own->parent_account() : std::string{};
-        bool moved = false;
-        for (const auto& spec : changes->other) {
-            if (spec.key == "description") account.set_description(spec.value), renamed = true;
-            if (spec.key == "organization") account.set_organization(spec.value), renamed = true;
-            if (spec.key == "parent") parent = lower(spec.value), moved = true;
-            if (spec.key == "rawusage") {
-                if (spec.value != "0") return manager.complain(" RawUsage can only be set to 0\n");
-                if (own != nullptr) draft.reset_usage(*own);
-                notice = fmt::format("No cluster specified, resetting on local cluster {}\n", manager.cluster());
-            }
-        }
-        if (renamed) {
+        if (reset && own != nullptr) draft.reset_usage(*own);
+        if (changes->has(records::account_fields())) {
+            auto account = known;
+            changes->apply({.accounts = draft, .account = &account});
             draft.update(account);
             accounts += fmt::format("  {}\n", known.name());
         }
-        if (own == nullptr || (changes->association.empty() && !moved)) continue;
-        if (moved && draft.own(parent) == nullptr)
-            return manager.complain(
-                fmt::format(" Parent account '{}' doesn't exist on cluster {}\n", parent, manager.cluster()));
-        if (moved && draft.is_below(*draft.own(parent), known.name()))
-            return manager.complain(fmt::format(" Account '{}' cannot be below itself\n", known.name()));
+        if (own == nullptr || !changes->has(records::association_fields())) continue;
+        auto entry = *own;
+        changes->apply({.accounts = draft, .association = &entry});
+        if (const auto& parent = entry.parent_account(); parent != own->parent_account()) {
+            if (draft.own(parent) == nullptr)
+                return manager.complain(
+                    fmt::format(" Parent account '{}' doesn't exist on cluster {}\n", parent, manager.cluster()));
+            if (draft.is_below(*draft.own(parent), known.name()))
+                return manager.complain(fmt::format(" Account '{}' cannot be below itself\n", known.name()));
+        }
         associations += fmt::format("  C = {:<10} A = {}", manager.cluster(), known.name());
         associations += own->parent_account().empty() ? "\n" : fmt::format(" of {}\n", own->parent_account());
-        auto entry = *own;
-        entry.set_parent_account(parent);
-        for (const auto& apply : changes->association) apply(entry);
         draft.update(entry);
-        if (changes->inherited) associations += users_below(manager, draft, known.name());
+        if (changes->reach_users()) associations += users_below(manager, draft, known.name());
     }
     if (draft.edits.empty()) return manager.print(" Nothing modified\n"), 1;
-    std::string text = notice;
+    std::string text;
+    if (reset) text += fmt::format("No cluster specified, resetting on local cluster {}\n", manager.cluster());
     if (!accounts.empty()) text += " Modified accounts...\n" + accounts;
     if (!associations.empty()) text += " Modified account associations...\n" + associations;
     return manager.commit(text, "Error with request");
@@ -145,58 +133,43 @@ int modify_user(Manager& manager, Words words) {
     auto where = read_conditions(manager, sentence.conditions);
     if (!where) return 1;
     for (auto& name : where->users) where->names.push_back(std::move(name));
+    bool reset = false;
     const auto changes =
-        read_changes(manager, sentence.settings, {"adminlevel", "defaultaccount", "defaultwckey", "rawusage"});
+        read_changes(manager, sentence.settings, {records::user_fields(), records::association_fields()}, &reset);
     if (!changes) return 1;
-    if (changes->association.empty() && changes->other.empty()) return nothing_set(manager);
+    if (changes->empty() && !reset) return nothing_set(manager);
+    if (reset && where->accounts.empty()) return manager.complain("sacctmgr: error: An account must be specified\n");
 
     auto& draft = manager.draft();
-    std::string users, associations, strangers;
-    for (const auto& known : draft.all.users()) {
-        if (!is_meant(where->names, known.name()) || changes->other.empty()) continue;
-        auto user = known;
-        bool changed = false;
-        for (const auto& spec : changes->other) {
-            if (spec.key == "rawusage") {
-                if (spec.value != "0") return manager.complain(" RawUsage can only be set to 0\n");
-                if (where->accounts.empty()) return manager.complain("sacctmgr: error: An account must be specified\n");
-                for (const auto& entry : draft.all.associations())
-                    if (entry.user() == known.name() && is_in(where->accounts, entry.account()))
-                        draft.reset_usage(entry);
-                continue;
+    std::string users, associations, strangers, standard;
+    if (changes->has(records::user_fields()))
+        for (const auto& known : draft.all.users()) {
+            if (!is_meant(where->names, known.name())) continue;
+            auto user = known;
+            changes->apply({.accounts = draft, .user = &user});
+            const bool has = std::ranges::any_of(draft.all.associations(), [&](const auto& entry) {
+                return entry.user() == known.name() && entry.account() == user.default_account();
+            });
+            if (changes->has("defaultaccount") && !has) {
+                standard = user.default_account();
+                strangers += fmt::format("  U = {} C = {}\n", known.name(), manager.cluster());
             }
-            changed = true;
-            if (spec.key == "adminlevel") {
-                const auto level = find_admin_level(spec.value);
-                if (!level) return manager.unknown(spec, {}, true);
-                user.set_admin_level(*level);
-            }
-            if (spec.key == "defaultwckey") user.set_default_wckey(spec.value);
-            if (spec.key == "defaultaccount") {
-                const auto account = lower(spec.value);
-                const bool has = std::ranges::any_of(draft.all.associations(), [&](const auto& entry) {
-                    return entry.user() == known.name() && entry.account() == account;
-                });
-                if (!has) strangers += fmt::format("  U = {} C = {}\n", known.name(), manager.cluster());
-                user.set_default_account(account);
-            }
+            draft.update(user);
+            users += fmt::format("  {}\n", known.name());
         }
-        if (!changed) continue;
-        draft.update(user);
-        users += fmt::format("  {}\n", known.name());
-    }
     if (!strangers.empty())
         return manager.complain(
             fmt::format(" Can't modify because these users aren't associated with new default account '{}'...\n{}",
-                        lower(std::ranges::find(changes->other, "defaultaccount", &Spec::key)->value), strangers));
-    if (!changes->association.empty())
-        for (const auto& entry : draft.all.associations()) {
-            if (entry.user().empty() || !is_meant(where->names, entry.user()) ||
-                !is_meant(where->accounts, entry.account()) || !is_meant(where->partitions, entry.partition()))
-                continue;
-            change(draft, entry, changes->association);
-            associations += user_line(manager, entry);
-        }
+                        standard, strangers));
+    for (const auto& entry : draft.all.associations()) {
+        if (entry.user().empty() || !is_meant(where->names, entry.user()) ||
+            !is_meant(where->accounts, entry.account()) || !is_meant(where->partitions, entry.partition()))
+            continue;
+        if (reset) draft.reset_usage(entry);
+        if (!changes->has(records::association_fields())) continue;
+        change(draft, entry, *changes);
+        associations += user_line(manager, entry);
+    }
     if (draft.edits.empty()) return manager.print(" Nothing modified\n"), 1;
     std::string text;
     if (!users.empty()) text += " Modified users...\n" + users;
@@ -209,18 +182,14 @@ int modify_qos(Manager& manager, Words words) {
     const auto where = read_conditions(manager, sentence.conditions);
     if (!where) return 1;
     auto& draft = manager.draft();
-    std::vector<QosChange> changes;
-    for (const auto& spec : sentence.settings) {
-        auto change = qos_change(spec, draft);
-        if (!change) return manager.unknown(spec, change.error(), true);
-        changes.push_back(std::move(*change));
-    }
-    if (changes.empty()) return nothing_set(manager);
+    const auto changes = read_changes(manager, sentence.settings, {records::qos_fields()});
+    if (!changes) return 1;
+    if (changes->empty()) return nothing_set(manager);
     std::string text;
     for (const auto& known : draft.all.qos()) {
         if (!is_meant(where->names, known.name())) continue;
         auto qos = known;
-        for (const auto& apply : changes) apply(qos);
+        changes->apply({.accounts = draft, .qos = &qos});
         draft.update(qos);
         text += fmt::format("  {}\n", known.name());
     }
@@ -232,13 +201,13 @@ int modify_cluster(Manager& manager, Words words) {
     const auto sentence = read_sentence(words);
     const auto where = read_conditions(manager, sentence.conditions);
     if (!where) return 1;
-    const auto changes = read_changes(manager, sentence.settings, {});
+    const auto changes = read_changes(manager, sentence.settings, {records::association_fields()});
     if (!changes) return 1;
-    if (changes->association.empty()) return nothing_set(manager);
+    if (changes->empty()) return nothing_set(manager);
     const auto* root = manager.draft().own("root");
     if (root == nullptr || !is_meant(where->names, lower(manager.cluster())))
         return manager.print(" Nothing modified\n"), 1;
-    change(manager.draft(), *root, changes->association);
+    change(manager.draft(), *root, *changes);
     return manager.commit(fmt::format(" Modified cluster...\n  {}\n", manager.cluster()), "Error with request");
 }
 

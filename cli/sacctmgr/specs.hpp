@@ -4,9 +4,6 @@
 #include "cli/sacctmgr/accounts_draft.hpp"
 #include "core/base/result.hpp"
 
-#include <expected>
-#include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,47 +12,46 @@
 namespace spur::cli::sacctmgr {
 
 struct Spec {
-    std::string key;  // canonical, lower case: "maxjobs"; "names" for a word without '='
+    std::string key;  // lower case; a condition's in full: "accounts"; "names" for a word without '='
     char operation;   // '=', '+' (+=), '-' (-=)
     std::string value;
     std::string text;  // as typed
 
-    Names list() const;  // "a,b"
+    Names list() const { return records::read_list(value); }  // "a,b"
 };
 
 // The words before "set", after it, and after "where" wherever that is.
 struct Sentence {
     std::vector<Spec> conditions, settings;
-    bool has_set = false;
 };
 Sentence read_sentence(std::span<const std::string> words);
 
-// A word that could not be taken: what to say before " Unknown option: ..."; empty: nothing more.
-struct Refused {
-    std::string why;
+// Settings, each with its field.
+class Changes {
+public:
+    explicit Changes(const AccountsDraft& draft) : draft_{draft} {}
+    // Finds the field in one of the tables and tries the value. Not found: an error without words.
+    Result<void> add(const Spec& spec, std::initializer_list<std::span<const records::AccountsField>> tables);
+    // Makes the changes that are about the records that `target` has.
+    void apply(records::AccountsChange target) const;
+
+    bool empty() const { return all_.empty(); }
+    bool has(std::span<const records::AccountsField> table) const;  // one of its fields is set
+    bool has(std::string_view name) const;
+    bool reach_users() const;  // is one of them inherited by the users of an account?
+
+private:
+    struct One {
+        const records::AccountsField* field;
+        Spec spec;
+    };
+    static Result<void> apply(const One& one, records::AccountsChange target);
+    const AccountsDraft& draft_;
+    std::vector<One> all_;
 };
-template <class T>
-using Taken = std::expected<T, Refused>;
 
-using AssociationChange = std::function<void(v1::Association&)>;
-using QosChange = std::function<void(v1::Qos&)>;
-// Settings of associations, whoever has them: limits, shares, priority, QOS.
-Taken<AssociationChange> association_change(const Spec& spec, const AccountsDraft& draft);
-Taken<QosChange> qos_change(const Spec& spec, const AccountsDraft& draft);
-// Does it reach the users below an account?
-bool is_inherited(const Spec& spec);
-
-// "  Fairshare     = 3" for every setting that differs from a new association's.
-std::string settings_text(const v1::Association& entry, bool with_parent);
-std::string settings_text(const v1::Qos& qos);
-
-std::string wall_text(std::uint32_t minutes);                                          // "01:10:00"
-std::string tres_text(const google::protobuf::RepeatedPtrField<v1::TresCount>& wire);  // "cpu=1,mem=4G"
-std::optional<std::uint32_t> find_flag(std::string_view name);                         // of a QOS
-std::string flags_text(std::uint32_t flags);                                           // "DenyOnLimit,NoDecay"
-std::optional<v1::AccountUser::AdminLevel> find_admin_level(std::string_view text);    // "operator", "admin"
-std::string admin_level_text(v1::AccountUser::AdminLevel level);                       // "Administrator"
-std::string joined(const Names& names);
-bool is_in(const Names& names, std::string_view name);
+// "  Fairshare     = 3" for every setting in which `record` differs from `fresh`.
+std::string settings_text(std::span<const records::AccountsField> fields, const records::AccountsView& record,
+                          const records::AccountsView& fresh, std::size_t width);
 
 }  // namespace spur::cli::sacctmgr

@@ -98,6 +98,8 @@ Result<void> ClusterOps::on(const CreateStep& cmd) {
     step.shares = cmd.shares;
     step.task_ids = cmd.task_ids;
     step.submit_host = cmd.submit_host;
+    step.srun_pid = cmd.srun_pid;
+    step.distribution = cmd.distribution;
     step.version = version;
     open_step(step);
     trim_steps(*job);

@@ -203,6 +203,8 @@ struct CreateStep {
     std::vector<NodeShare> shares;
     std::vector<std::vector<std::uint32_t>> task_ids;
     Text submit_host;
+    std::uint32_t srun_pid{};
+    Text distribution;
     Actor actor;
     bool operator==(const CreateStep&) const = default;
 };

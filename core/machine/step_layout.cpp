@@ -135,13 +135,16 @@ private:
         step.time_limit_min = spec_.time_limit_min.value_or(unlimited);
         step.overlap = spec_.overlap;
         step.submit_host = spec_.submit_host;
+        step.srun_pid = spec_.srun_pid;
         if (spec_.interactive) step.id = StepId{step_interactive};
         if (spec_.number) step.id = StepId{*spec_.number};
         for (std::size_t i = 0; i < counts.size(); ++i) {
             SPUR_TRY(auto share, share_of(nodes[i], counts[i], counts.size()));
             step.shares.push_back(std::move(share));
         }
-        step.task_ids = distribute_tasks(counts, distribution(counts.size()));
+        const auto chosen = distribution(counts.size());
+        step.distribution = to_string(chosen);
+        step.task_ids = distribute_tasks(counts, chosen);
         for (auto& ids : step.task_ids)
             for (auto& id : ids) id += spec_.first_task;
         return step;

@@ -21,6 +21,23 @@ Result<Spread> read_level(std::string_view word, bool over_nodes, std::string_vi
     return invalid(text);
 }
 
+const char* word(Spread spread) {
+    switch (spread) {
+        case Spread::block:
+            return "Block";
+        case Spread::full_cyclic:
+            return "FCyclic";
+        case Spread::plane:
+            return "Plane";
+        case Spread::arbitrary:
+            return "arbitrary task distribution";
+        case Spread::standard:  // over sockets and cores
+        case Spread::cyclic:
+            break;
+    }
+    return "Cyclic";
+}
+
 }  // namespace
 
 Result<Distribution> Distribution::parse(std::string_view text) {
@@ -51,6 +68,16 @@ Result<Distribution> Distribution::parse(std::string_view text) {
         SPUR_TRY(read.cores, read_level(levels[2], false, text));
     }
     return read;
+}
+
+std::string to_string(const Distribution& distribution) {
+    const bool by_cores = distribution.cores != Spread::standard;
+    std::string text = word(distribution.nodes);
+    const bool may_go_on = distribution.nodes == Spread::block || distribution.nodes == Spread::cyclic;
+    if (may_go_on && (by_cores || distribution.sockets != Spread::standard))
+        text = text.substr(0, 1) + word(distribution.sockets) + (by_cores ? word(distribution.cores) : "");
+    if (distribution.pack) text += *distribution.pack ? ",Pack" : ",NoPack";
+    return text;
 }
 
 }  // namespace spur

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/base/result.hpp"
@@ -23,5 +24,8 @@ struct Distribution {
     // An empty text is the standard.
     static Result<Distribution> parse(std::string_view text);
 };
+
+// As Slurm shows that of a step: "Block", "CFCyclicBlock", "Cyclic,Pack".
+std::string to_string(const Distribution& distribution);
 
 }  // namespace spur

@@ -40,6 +40,7 @@ struct StepSpec {
     std::uint32_t first_task{};           // tasks in the components before this one
     std::optional<std::uint32_t> time_limit_min;
     Text submit_host;
+    std::uint32_t srun_pid{};
     Text cpu_bind;
     Text gpu_bind;
     bool operator==(const StepSpec&) const = default;
@@ -78,6 +79,8 @@ struct Step {
     std::vector<NodeShare> shares;                     // with the tasks of each node
     std::vector<std::vector<std::uint32_t>> task_ids;  // per share, in order
     Text submit_host;
+    std::uint32_t srun_pid{};  // 0: no srun asked for it
+    Text distribution;         // how tasks were dealt, in Slurm's words
     std::uint64_t version{};
     // Indexes of the shares whose nodes have not reported the end. A step that its job has ended is over before they
     // do.

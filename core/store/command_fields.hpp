@@ -168,7 +168,9 @@ struct Fields<CreateStep> {
                                             field<9>(&CreateStep::shares),
                                             field<10>(&CreateStep::task_ids),
                                             field<11>(&CreateStep::submit_host),
-                                            field<12>(&CreateStep::actor)};
+                                            field<12>(&CreateStep::actor),
+                                            field<13, 3>(&CreateStep::srun_pid),
+                                            field<14, 3>(&CreateStep::distribution)};
 };
 
 template <>

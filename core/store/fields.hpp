@@ -169,7 +169,8 @@ struct Fields<Step> {
                                             field<11>(&Step::end_time),     field<12>(&Step::shares),
                                             field<13>(&Step::task_ids),     field<14>(&Step::submit_host),
                                             field<15>(&Step::version),      field<16, 3>(&Step::open_shares),
-                                            field<17, 3>(&Step::cause),     field<18, 3>(&Step::usage)};
+                                            field<17, 3>(&Step::cause),     field<18, 3>(&Step::usage),
+                                            field<19, 3>(&Step::srun_pid),  field<20, 3>(&Step::distribution)};
 };
 
 template <>

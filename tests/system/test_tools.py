@@ -47,7 +47,12 @@ class Questions(SharedCluster):
     def test_a_step_says_what_it_has(self):
         job = self.cluster.submit("-N2", "-n3", "--wrap", "srun -n3 sleep 1000")
         eventually(lambda: self.queue("%i", "-s", "-j", job)[:1] == [f"{job}.0"], "the step runs")
-        self.assertIn("TRES=cpu=3,mem=0,node=2", self.cluster.ok("scontrol", "show", "step", f"{job}.0"))
+        shown = self.cluster.ok("scontrol", "show", "step", f"{job}.0")
+        self.assertIn("TRES=cpu=3,mem=0,node=2", shown)
+        self.assertIn("Dist=Block", shown)
+        pid = int(re.search(r"SrunHost:Pid=\S+:(\d+)", shown)[1])
+        with open(f"/proc/{pid}/cmdline", "rb") as command:
+            self.assertIn(b"sleep", command.read(), "the pid is that of srun")
 
     def test_sprio_takes_its_jobs_as_a_word_of_their_own(self):
         jobs = [self.cluster.submit("-b", "now+1hour", "--wrap", "true") for _ in range(3)]

@@ -49,6 +49,18 @@ TEST(T50Request, ADistributionIsReadInAnyCaseAndRefusedWithASentence) {
         EXPECT_FALSE(Distribution::parse(wrong)) << wrong;
 }
 
+TEST(T50Request, ADistributionIsShownInSlurmsWords) {  // as 22.05 shows Dist= of a step
+    const auto shown = [](const char* typed) { return to_string(*Distribution::parse(typed)); };
+    EXPECT_EQ(shown("block"), "Block");
+    EXPECT_EQ(shown("cyclic,pack"), "Cyclic,Pack");
+    EXPECT_EQ(shown("block,nopack"), "Block,NoPack");
+    EXPECT_EQ(shown("plane=2"), "Plane");
+    EXPECT_EQ(shown("arbitrary"), "arbitrary task distribution");
+    EXPECT_EQ(shown("block:cyclic"), "BCyclic");
+    EXPECT_EQ(shown("block:*:cyclic"), "BCyclicCyclic");
+    EXPECT_EQ(shown("cyclic:fcyclic:block"), "CFCyclicBlock");
+}
+
 TEST(T50Request, AJobHasTheRequestOfItsSpecAfterSubmissionUpdateAndLoad) {
     ClusterBuilder b;
     b.nodes("n[1-4]", cpus(8)).pending("job", node_count(2));

@@ -175,7 +175,7 @@ TEST_F(T55Records, AStepLooksLikeSlurms) {
               "   SrunHost:Pid=vm:10479\n\n");
     step.clear_srun_pid();
     step.clear_distribution();
-    EXPECT_TRUE(step_text(job, step, style_).ends_with("   CPUFreqReq=Default\n   SrunHost:Pid=vm:N/A\n\n"))
+    EXPECT_TRUE(step_text(job, step, style_).ends_with("   CPUFreqReq=Default\n   SrunHost:Pid=vm:0\n\n"))
         << "what is not known is not made up";
 }
 

@@ -46,6 +46,9 @@ struct ConfigKey {
     std::string_view kind;  // "text", "list of texts", "duration"...
     std::string_view fallback;
     std::string_view help;
+    std::string_view slurm;   // its name in slurm.conf and `scontrol show config`; empty: Slurm has no such key
+    std::string_view member;  // of slurm.h's slurm_conf_t
+    std::string (*show)(const Config& config);  // as `scontrol show config` writes it; nullptr: not shown
 };
 const std::vector<ConfigKey>& config_keys();
 

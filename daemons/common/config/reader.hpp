@@ -91,6 +91,8 @@ template <class Target>
 struct Key {
     std::string_view name, kind, fallback, help;
     void (*read)(const Reading& reading, Target& target);
+    std::string_view slurm = {}, member = {};  // as ConfigKey has them
+    std::string (*show)(const Config& config) = nullptr;
 };
 
 // Where a key that does not belong here would belong: "; it belongs in [jobs]", a near miss, or nothing.

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
-#include "core/text/lexical.hpp"
-#include "core/text/suggest.hpp"
+#include "core/text/timefmt.hpp"
+#include "daemons/common/config/section_values.hpp"
 
 namespace spur::config {
 namespace {
@@ -14,6 +13,7 @@ namespace {
 using K = Key<Draft>;
 using In = const Reading&;
 using To = Draft&;
+using P = Policies;
 
 constexpr std::array<std::string_view, 9> axes{"state", "sched", "select", "priority", "accounting",
                                                "auth",  "net",   "gpu",    "cgroup"};
@@ -24,215 +24,117 @@ constexpr std::array<std::string_view, 2 * preempt_type_count> preempt_types{
     "any", "none", "partition_prio", "qos", "preempt/any", "preempt/none", "preempt/partition_prio", "preempt/qos"};
 constexpr std::array<std::string_view, 3> enforce_choices{"NO", "ANY", "ALL"};
 
-bool is_name(std::string_view text) {
-    return !text.empty() && text.size() <= 64 && std::ranges::all_of(text, [](char c) {
-        return is_digit(c) || is_alpha(c) || c == '_' || c == '-' || c == '.';
-    });
-}
-
-// "backfill" in [scheduler] or [plugins] sched means "sched/backfill".
-std::string full_type(std::string_view axis, const std::string& name) {
-    return name.find('/') == std::string::npos ? fmt::format("{}/{}", axis, name) : name;
-}
-
-void read_choice(const Reading& in, Draft& to, std::string_view axis) {
-    std::vector<std::string> names;
-    in.words(names);
-    for (auto& name : names) {
-        name = full_type(axis, name);
-        if (!is_type_of(axis, name))
-            return in.refuse("must name a plugin of the axis {}, such as \"{}/name\", not {}", axis, axis,
-                             spur::quoted(name));
-    }
-    if (!names.empty()) to.config.plugins[std::string{axis}] = std::move(names);
-}
-
-void read_licenses(const Reading& in, std::vector<LicenseCount>& out) {
-    std::vector<LicenseCount> read;
-    const auto add = [&](std::string_view name, std::int64_t count) {
-        if (!is_name(name) || count < 0 || count > 0x7fff'ffff) return false;
-        read.push_back({Text{name}, static_cast<std::uint32_t>(count)});
-        return true;
-    };
-    if (const auto* const table = in.value().find<TomlTable>()) {
-        for (const auto& entry : *table) {
-            const auto* const count = entry.value.find<std::int64_t>();
-            if (count == nullptr || !add(entry.key, *count))
-                return in.refuse("must give {} a count", spur::quoted(entry.key));
-        }
-    } else {
-        std::vector<std::string> words;
-        in.words(words);
-        for (const auto& word : words) {
-            const auto colon = word.find_first_of(":=*");
-            const auto count = colon == std::string::npos ? std::optional<std::uint64_t>{1}
-                                                          : find_unsigned(std::string_view{word}.substr(colon + 1));
-            if (!count || *count > 0x7fff'ffff ||
-                !add(std::string_view{word}.substr(0, colon), static_cast<std::int64_t>(*count)))
-                return in.refuse("must be written as \"name:count\", not {}", spur::quoted(word));
-        }
-    }
-    out = std::move(read);
-}
-
-void read_exit_codes(const Reading& in, std::vector<std::uint32_t>& out) {
-    const auto* const list = in.value().find<TomlList>();
-    if (list == nullptr) return in.refuse_as("a list of exit codes");
-    std::vector<std::uint32_t> read;
-    for (const auto& item : *list) {
-        const auto* const code = item.find<std::int64_t>();
-        if (code == nullptr || *code < 0 || *code > 255) return in.refuse("must be a list of exit codes from 0 to 255");
-        read.push_back(static_cast<std::uint32_t>(*code));
-    }
-    out = std::move(read);
-}
-
-using FlagWord = std::pair<std::string_view, std::uint32_t>;
-
-// A list of words, each of which stands for bits.
-void read_flags(const Reading& in, std::uint32_t& out, std::span<const FlagWord> flags) {
-    std::vector<std::string> words;
-    in.words(words);
-    std::uint32_t read = 0;
-    for (const auto& word : words) {
-        const auto found =
-            std::ranges::find_if(flags, [&](const auto& flag) { return equal_nocase(flag.first, word); });
-        if (found == flags.end()) {
-            std::string known;
-            for (const auto& flag : flags)
-                known.append(known.empty() ? "" : &flag == &flags.back() ? " and " : ", ").append(flag.first);
-            return in.refuse("knows {}, not {}", known, spur::quoted(word));
-        }
-        read |= found->second;
-    }
-    out = read;
-}
-
-void read_enforce(const Reading& in, std::uint32_t& out) {
-    constexpr std::array<FlagWord, 7> flags{{
-        {"associations", enforce_flag::associations},
-        {"limits", enforce_flag::associations | enforce_flag::limits},
-        {"qos", enforce_flag::associations | enforce_flag::qos},
-        {"safe", enforce_flag::associations | enforce_flag::limits | enforce_flag::safe},
-        {"wckeys", enforce_flag::associations | enforce_flag::wckeys},
-        {"all", enforce_flag::associations | enforce_flag::limits | enforce_flag::qos | enforce_flag::safe |
-                    enforce_flag::wckeys},
-        {"none", 0},
-    }};
-    read_flags(in, out, flags);
-}
-
-// There is no listing of events yet, so the word is refused rather than taken and without effect; "all" includes it.
-void read_private_data(const Reading& in, std::uint32_t& out) {
-    constexpr std::array<FlagWord, 9> flags{{
-        {"accounts", private_data::accounts},
-        {"jobs", private_data::jobs},
-        {"nodes", private_data::nodes},
-        {"partitions", private_data::partitions},
-        {"reservations", private_data::reservations},
-        {"usage", private_data::usage},
-        {"users", private_data::users},
-        {"all", 0xff},
-        {"none", 0},
-    }};
-    read_flags(in, out, flags);
-}
-
-// A shorthand for an option of whichever auth plugin is chosen; put in place once the choice is known.
-void keep_option(const Reading& in, Draft& to, const char* key) {
-    std::string value;
-    in.path(value);
-    if (!value.empty()) to.config.plugin_options["auth/"].push_back({key, value, in.line()});
-}
-
 constexpr std::array top_keys{
-    K{
-        "cluster_name", "text", "spur", "the name of this cluster, in accounting and in listings",
-        [](In in, To to) {
-            std::string name;
-            if (in.value().find<std::string>() != nullptr && in.value().find<std::string>()->empty())
-                return in.refuse("must not be empty: the cluster is known by it");
-            in.text(name);
-            if (name.empty()) return;
-            if (!is_name(name))
-                return in.refuse("must be made of letters, digits, - _ and ., not {}", spur::quoted(name));
-            to.config.cluster.cluster_name = name;
-        }  // namespace
-    }      // namespace spur::config
-    ,
+    K{"cluster_name", "text", "spur", "the name of this cluster, in accounting and in listings",
+      [](In in, To to) {
+          std::string name;
+          if (in.value().find<std::string>() != nullptr && in.value().find<std::string>()->empty())
+              return in.refuse("must not be empty: the cluster is known by it");
+          in.text(name);
+          if (name.empty()) return;
+          if (!is_name(name))
+              return in.refuse("must be made of letters, digits, - _ and ., not {}", spur::quoted(name));
+          to.config.cluster.cluster_name = name;
+      },
+      "ClusterName", "cluster_name", [](const Config& c) { return c.cluster.cluster_name.str(); }},
     K{"licenses", "table or list", "", "cluster-wide licences: { fluent = 20 } or [\"fluent:20\"]",
-      [](In in, To to) { read_licenses(in, to.config.cluster.licenses); }},
+      [](In in, To to) { read_licenses(in, to.config.cluster.licenses); }, "Licenses", "licenses"},
 };
 
 constexpr std::array controller_keys{
     K{"listen_addr", "address", "",
       "where spurctld listens; by default port 6817, on loopback only while auth is local",
-      [](In in, To to) { in.address(to.config.controller.listen_addr); }},
+      [](In in, To to) { in.address(to.config.controller.listen_addr); }, "SlurmctldPort", "slurmctld_port",
+      [](const Config& c) { return c.controller.listen_addr.substr(c.controller.listen_addr.rfind(':') + 1); }},
     K{"state_dir", "path", "", "where the controller keeps its state; only its own user may enter",
-      [](In in, To to) { in.path(to.config.controller.state_dir); }},
+      [](In in, To to) { in.path(to.config.controller.state_dir); }, "StateSaveLocation", "state_save_location",
+      [](const Config& c) { return c.controller.state_dir; }},
     K{"hosts", "list of hosts", "", "the controllers, all of them voters: one, three or five; a hostlist will do",
-      [](In in, To to) { in.hosts(to.config.controller.hosts); }},
+      [](In in, To to) { in.hosts(to.config.controller.hosts); }, "SlurmctldHost[0]", "control_machine",
+      [](const Config& c) {
+          return c.controller.hosts.empty() ? c.controller.listen_addr : c.controller.hosts.front();
+      }},
 };
 
 constexpr std::array job_keys{
     K{"first_job_id", "count", "1", "FirstJobId",
-      [](In in, To to) { in.count(to.policies.first_job_id, 1, 0x03ff'0000); }},
+      [](In in, To to) { in.count(to.policies.first_job_id, 1, 0x03ff'0000); }, "FirstJobId", "first_job_id",
+      number<&P::first_job_id>},
     K{"max_job_id", "count", "67043328", "MaxJobId: after it the numbers begin again",
-      [](In in, To to) { in.count(to.policies.max_job_id, 2, 0x03ff'0000); }},
+      [](In in, To to) { in.count(to.policies.max_job_id, 2, 0x03ff'0000); }, "MaxJobId", "max_job_id",
+      number<&P::max_job_id>},
     K{"max_job_count", "count", "1000000", "MaxJobCount: jobs the controller holds at most",
-      [](In in, To to) { in.count(to.policies.max_job_count, 1); }},
+      [](In in, To to) { in.count(to.policies.max_job_count, 1); }, "MaxJobCount", "max_job_cnt",
+      number<&P::max_job_count>},
     K{"max_array_size", "count", "1000001", "MaxArraySize: one more than the highest task number",
-      [](In in, To to) { in.count(to.policies.max_array_size, 0, 4'000'001); }},
+      [](In in, To to) { in.count(to.policies.max_array_size, 0, 4'000'001); }, "MaxArraySize", "max_array_sz",
+      number<&P::max_array_size>},
     K{"max_step_count", "count", "40000", "MaxStepCount: steps of one job",
-      [](In in, To to) { in.count(to.policies.max_step_count, 1); }},
+      [](In in, To to) { in.count(to.policies.max_step_count, 1); }, "MaxStepCount", "max_step_cnt",
+      number<&P::max_step_count>},
     K{"max_tasks_per_node", "count", "512", "MaxTasksPerNode",
-      [](In in, To to) { in.count(to.policies.max_tasks_per_node, 1, 65'533); }},
+      [](In in, To to) { in.count(to.policies.max_tasks_per_node, 1, 65'533); }, "MaxTasksPerNode",
+      "max_tasks_per_node", number<&P::max_tasks_per_node>},
     K{"min_job_age", "duration", "300", "MinJobAge: how long an ended job stays in listings",
-      [](In in, To to) { in.seconds(to.policies.min_job_age_s); }},
+      [](In in, To to) { in.seconds(to.policies.min_job_age_s); }, "MinJobAge", "min_job_age",
+      seconds<&P::min_job_age_s>},
     K{"over_time_limit", "minutes", "0", "OverTimeLimit: how long a job may run on after its limit",
-      [](In in, To to) { in.limit_minutes(to.policies.over_time_limit_min); }},
+      [](In in, To to) { in.limit_minutes(to.policies.over_time_limit_min); }, "OverTimeLimit", "over_time_limit",
+      minutes<&P::over_time_limit_min>},
     K{"resv_over_run", "minutes", "0", "ResvOverRun: how long a job may run on after the end of its reservation",
-      [](In in, To to) { in.limit_minutes(to.policies.resv_over_run_min); }},
+      [](In in, To to) { in.limit_minutes(to.policies.resv_over_run_min); }, "ResvOverRun", "resv_over_run",
+      minutes<&P::resv_over_run_min>},
     K{"kill_wait", "duration", "30", "KillWait: from SIGTERM to SIGKILL",
-      [](In in, To to) { in.seconds(to.policies.kill_wait_s); }},
+      [](In in, To to) { in.seconds(to.policies.kill_wait_s); }, "KillWait", "kill_wait", seconds<&P::kill_wait_s>},
     K{"inactive_limit", "duration", "0", "InactiveLimit: salloc and srun that answer no more; 0: wait for ever",
-      [](In in, To to) { in.seconds(to.policies.inactive_limit_s); }},
+      [](In in, To to) { in.seconds(to.policies.inactive_limit_s); }, "InactiveLimit", "inactive_limit",
+      seconds<&P::inactive_limit_s>},
     K{"batch_start_timeout", "duration", "10",
       "BatchStartTimeout: from launch to the batch script's first sign of life",
-      [](In in, To to) { in.seconds(to.policies.batch_start_timeout_s); }},
+      [](In in, To to) { in.seconds(to.policies.batch_start_timeout_s); }, "BatchStartTimeout", "batch_start_timeout",
+      seconds<&P::batch_start_timeout_s>},
     K{"job_requeue", "yes or no", "true", "JobRequeue: may jobs that do not say be put back in the queue?",
-      [](In in, To to) { in.yes_no(to.policies.job_requeue); }},
+      [](In in, To to) { in.yes_no(to.policies.job_requeue); }, "JobRequeue", "job_requeue", number<&P::job_requeue>},
     K{"max_batch_requeue", "count", "5", "requeues after failed launches before the job is held",
       [](In in, To to) { in.count(to.policies.max_batch_requeue, 1); }},
     K{"kill_on_invalid_dependency", "yes or no", "false", "end jobs whose dependency can never come true",
       [](In in, To to) { in.yes_no(to.policies.kill_on_invalid_dependency); }},
     K{"return_to_service", "count", "1", "ReturnToService: 0 by hand only, 1 if the node was not responding, 2 always",
-      [](In in, To to) { in.count(to.policies.return_to_service, 0, 2); }},
+      [](In in, To to) { in.count(to.policies.return_to_service, 0, 2); }, "ReturnToService", "ret2service",
+      number<&P::return_to_service>},
     K{"enforce_part_limits", "choice", "NO", "EnforcePartLimits: NO, ANY or ALL",
       [](In in, To to) {
           if (const auto choice = in.choice(enforce_choices))
               to.policies.enforce_part_limits = static_cast<EnforcePartLimits>(*choice);
+      },
+      "EnforcePartLimits", "enforce_part_limits",
+      [](const Config& c) {
+          return std::string{enforce_choices[static_cast<std::size_t>(c.cluster.policies.enforce_part_limits)]};
       }},
     K{"default_time", "minutes", "0",
       "time limit where neither job nor partition gives one; 0: the partition's maximum",
       [](In in, To to) { in.limit_minutes(to.policies.default_time_min); }},
-    K{"def_mem_per_cpu", "MiB", "0", "DefMemPerCPU", [](In in, To to) { in.mib(to.policies.default_mem_per_cpu_mib); }},
+    K{"def_mem_per_cpu", "MiB", "0", "DefMemPerCPU", [](In in, To to) { in.mib(to.policies.default_mem_per_cpu_mib); },
+      "DefMemPerCPU", "def_mem_per_cpu"},
     K{"def_mem_per_node", "MiB", "0", "DefMemPerNode",
-      [](In in, To to) { in.mib(to.policies.default_mem_per_node_mib); }},
-    K{"max_mem_per_cpu", "MiB", "0", "MaxMemPerCPU", [](In in, To to) { in.mib(to.policies.max_mem_per_cpu_mib); }},
-    K{"max_mem_per_node", "MiB", "0", "MaxMemPerNode", [](In in, To to) { in.mib(to.policies.max_mem_per_node_mib); }},
+      [](In in, To to) { in.mib(to.policies.default_mem_per_node_mib); }, "DefMemPerNode", "def_mem_per_cpu"},
+    K{"max_mem_per_cpu", "MiB", "0", "MaxMemPerCPU", [](In in, To to) { in.mib(to.policies.max_mem_per_cpu_mib); },
+      "MaxMemPerCPU", "max_mem_per_cpu"},
+    K{"max_mem_per_node", "MiB", "0", "MaxMemPerNode", [](In in, To to) { in.mib(to.policies.max_mem_per_node_mib); },
+      "MaxMemPerNode", "max_mem_per_cpu"},
     K{"track_memory", "yes or no", "true", "is memory a resource that runs out? no: only cores and gres are",
       [](In in, To to) { in.yes_no(to.policies.track_memory); }},
     K{"disable_root_jobs", "yes or no", "true",
       "DisableRootJobs: root submits nothing that runs as root; `spur up` as root writes false",
-      [](In in, To to) { in.yes_no(to.policies.disable_root_jobs); }},
+      [](In in, To to) { in.yes_no(to.policies.disable_root_jobs); }, "DisableRootJobs", "conf_flags",
+      [](const Config& c) { return std::string{c.cluster.policies.disable_root_jobs ? "Yes" : "No"}; }},
     K{"max_stored_per_user", "MiB", "256",
       "what the scripts, environments and long texts of one user's jobs may take in the controller; 0: no limit",
       [](In in, To to) { in.mib(to.policies.max_stored_per_user_mib); }},
     K{"requeue_exit", "list of exit codes", "[]", "RequeueExit: batch scripts that end so are put back in the queue",
-      [](In in, To to) { read_exit_codes(in, to.policies.requeue_exit); }},
+      [](In in, To to) { read_exit_codes(in, to.policies.requeue_exit); }, "RequeueExit", "requeue_exit"},
     K{"requeue_exit_hold", "list of exit codes", "[]", "RequeueExitHold: the same, and held",
-      [](In in, To to) { read_exit_codes(in, to.policies.requeue_exit_hold); }},
+      [](In in, To to) { read_exit_codes(in, to.policies.requeue_exit_hold); }, "RequeueExitHold", "requeue_exit_hold"},
 };
 
 constexpr std::array scheduler_keys{
@@ -245,29 +147,42 @@ constexpr std::array scheduler_keys{
           to.drafts.scheduler_line = in.line();
           if (!is_type_of("sched", to.config.scheduler.plugin))
               in.refuse("must name a sched plugin, not {}", spur::quoted(name));
-      }},
+      },
+      "SchedulerType", "schedtype"},
     K{"interval_secs", "count", "60", "a backstop: events wake the scheduler at once",
       [](In in, To to) { in.count(to.config.scheduler.interval_s, 1, 86'400); }},
     K{"budget_secs", "number", "2", "what a planning cycle may take before the planner is told to stop",
       [](In in, To to) { in.real(to.config.scheduler.budget_s, 0.001, 3'600); }},
     K{"fairshare_halflife_days", "number", "7", "PriorityDecayHalfLife: how fast past usage fades; 0: never",
-      [](In in, To to) { in.real(to.config.scheduler.fairshare_halflife_days, 0, 36'500); }},
+      [](In in, To to) { in.real(to.config.scheduler.fairshare_halflife_days, 0, 36'500); }, "PriorityDecayHalfLife",
+      "priority_decay_hl"},
     K{"fairshare_interval_secs", "count", "300",
       "PriorityCalcPeriod: how often running jobs are charged and old usage fades",
-      [](In in, To to) { in.count(to.config.scheduler.fairshare_interval_s, 1, 86'400); }},
+      [](In in, To to) { in.count(to.config.scheduler.fairshare_interval_s, 1, 86'400); }, "PriorityCalcPeriod",
+      "priority_calc_period"},
     K{"preempt_mode", "choice", "OFF", "PreemptMode: OFF, CANCEL, REQUEUE, SUSPEND or GANG",
       [](In in, To to) {
           if (const auto choice = in.choice(own_preempt_modes))
               to.policies.preempt_mode = static_cast<PreemptMode>(*choice + 1);
+      },
+      "PreemptMode", "preempt_mode",
+      [](const Config& c) {
+          return std::string{to_string(std::max(c.cluster.policies.preempt_mode, PreemptMode::off))};
       }},
     K{"preempt_type", "choice", "any",
       "PreemptType: partition_prio (by priority_tier), qos (by the QOS's preempt list), any of the two, or none",
       [](In in, To to) {
           if (const auto choice = in.choice(preempt_types))
               to.policies.preempt_type = static_cast<PreemptType>(*choice % preempt_type_count);
+      },
+      "PreemptType", "preempt_type",
+      [](const Config& c) {
+          return std::string{
+              preempt_types[static_cast<std::size_t>(c.cluster.policies.preempt_type) + preempt_type_count]};
       }},
     K{"preempt_exempt_time", "duration", "0", "PreemptExemptTime: how long a job runs before it may be preempted",
-      [](In in, To to) { in.seconds(to.policies.preempt_exempt_time_s); }},
+      [](In in, To to) { in.seconds(to.policies.preempt_exempt_time_s); }, "PreemptExemptTime", "preempt_exempt_time",
+      [](const Config& c) { return print_long_duration(c.cluster.policies.preempt_exempt_time_s); }},
     K{"max_switch_wait", "duration", "300",
       "SchedulerParameters=max_switch_wait: how long --switches may make a job wait at most",
       [](In in, To to) { in.seconds(to.policies.max_switch_wait_s); }},
@@ -275,19 +190,20 @@ constexpr std::array scheduler_keys{
 
 constexpr std::array accounting_keys{
     K{"plugin", "plugin", "accounting/sqlite", "the same as [plugins] accounting",
-      [](In in, To to) { read_choice(in, to, "accounting"); }},
+      [](In in, To to) { read_choice(in, to, "accounting"); }, "AccountingStorageType", "accounting_storage_type"},
     K{"database_url", "text", "",
       "where spurdbd keeps history: postgresql://user@host/name, or the path of an SQLite file",
       [](In in, To to) { in.text(to.config.accounting.database_url); }},
     K{"host", "address", "", "spurdbd as the controller reaches it, host:port; without it no history is sent",
-      [](In in, To to) { in.address(to.config.accounting.host); }},
+      [](In in, To to) { in.address(to.config.accounting.host); }, "AccountingStorageHost", "accounting_storage_host"},
     K{"listen_addr", "address", "", "where spurdbd listens; by default port 6819",
       [](In in, To to) { in.address(to.config.accounting.listen_addr); }},
     K{"bill_highest_only", "yes or no", "false",
       "PriorityFlags=MAX_TRES: bill the dearest of a job's resources, not the sum of them all",
       [](In in, To to) { in.yes_no(to.policies.bill_highest_only); }},
     K{"enforce", "list of texts", "[]", "AccountingStorageEnforce: associations, limits, qos, safe, wckeys, all",
-      [](In in, To to) { read_enforce(in, to.policies.enforce); }},
+      [](In in, To to) { read_enforce(in, to.policies.enforce); }, "AccountingStorageEnforce",
+      "accounting_storage_enforce"},
 };
 
 constexpr std::array auth_keys{
@@ -296,7 +212,8 @@ constexpr std::array auth_keys{
           read_choice(in, to, "auth");
           if (const auto chosen = to.config.plugins.find("auth"); chosen != to.config.plugins.end())
               to.config.auth.plugin = chosen->second.front();
-      }},
+      },
+      "AuthType", "authtype"},
     K{"key_file", "path", "", "the shared secret, for plugins that have one: sets their option key_file",
       [](In in, To to) { keep_option(in, to, "key_file"); }},
     K{"administrators", "list of users", "[]", "who may change anything, besides root and the daemon's own user",
@@ -306,7 +223,8 @@ constexpr std::array auth_keys{
     K{"private_data", "list of words", "[]",
       "PrivateData: what users see only of their own: accounts, jobs, nodes, partitions, reservations, usage, "
       "users, or all",
-      [](In in, To to) { read_private_data(in, to.config.cluster.policies.private_data); }},
+      [](In in, To to) { read_flags(in, to.config.cluster.policies.private_data, private_data_flags); }, "PrivateData",
+      "private_data", shown_private_data},
 };
 
 constexpr std::array tls_keys{
@@ -324,26 +242,32 @@ constexpr std::array tls_keys{
 
 constexpr std::array agent_keys{
     K{"listen_addr", "address", "", "where spurd serves stdio and attach; by default port 6818",
-      [](In in, To to) { in.address(to.config.agent.listen_addr); }},
+      [](In in, To to) { in.address(to.config.agent.listen_addr); }, "SlurmdPort", "slurmd_port"},
     K{"spool_dir", "path", "", "where spurd keeps scripts and the sockets of its step daemons",
-      [](In in, To to) { in.path(to.config.agent.spool_dir); }},
+      [](In in, To to) { in.path(to.config.agent.spool_dir); }, "SlurmdSpoolDir", "slurmd_spooldir"},
     K{"prolog", "path", "", "Prolog: run by root before a job's first process on a node",
-      [](In in, To to) { in.path(to.config.agent.prolog); }},
+      [](In in, To to) { in.path(to.config.agent.prolog); }, "Prolog", "prolog",
+      [](const Config& c) { return c.agent.prolog; }},
     K{"epilog", "path", "", "Epilog: run by root after a job's last process on a node",
-      [](In in, To to) { in.path(to.config.agent.epilog); }},
+      [](In in, To to) { in.path(to.config.agent.epilog); }, "Epilog", "epilog",
+      [](const Config& c) { return c.agent.epilog; }},
     K{"task_prolog", "path", "", "TaskProlog: run as the user before each task; its output may export variables",
-      [](In in, To to) { in.path(to.config.agent.task_prolog); }},
+      [](In in, To to) { in.path(to.config.agent.task_prolog); }, "TaskProlog", "task_prolog",
+      [](const Config& c) { return c.agent.task_prolog; }},
     K{"task_epilog", "path", "", "TaskEpilog: run as the user after each task",
-      [](In in, To to) { in.path(to.config.agent.task_epilog); }},
+      [](In in, To to) { in.path(to.config.agent.task_epilog); }, "TaskEpilog", "task_epilog",
+      [](const Config& c) { return c.agent.task_epilog; }},
     K{"reboot_program", "path", "",
       "RebootProgram: run by root on a node that scontrol reboot names, once it has no jobs",
-      [](In in, To to) { in.path(to.config.agent.reboot_program); }},
+      [](In in, To to) { in.path(to.config.agent.reboot_program); }, "RebootProgram", "reboot_program",
+      [](const Config& c) { return c.agent.reboot_program; }},
     K{"kill_wait", "duration", "30", "the same as [jobs] kill_wait",
       [](In in, To to) { in.seconds(to.policies.kill_wait_s); }},
     K{"heartbeat_secs", "duration", "15", "how often an idle stream shows that it is alive",
       [](In in, To to) { in.seconds(to.config.agent.heartbeat_s); }},
     K{"timeout_secs", "duration", "300", "SlurmdTimeout: a node silent for so long is DOWN",
-      [](In in, To to) { in.seconds(to.config.agent.timeout_s); }},
+      [](In in, To to) { in.seconds(to.config.agent.timeout_s); }, "SlurmdTimeout", "slurmd_timeout",
+      [](const Config& c) { return fmt::format("{} sec", c.agent.timeout_s); }},
     K{"step_key_secs", "duration", "2592000",
       "a leader replaces the key that it signs steps with after so long; 0: never",
       [](In in, To to) { in.seconds(to.config.agent.step_key_lifetime_s); }},
@@ -401,9 +325,9 @@ constexpr std::array plugins_keys{
           to.drafts.plugins_sched_line = in.line();
       }},
     K{"select", "plugin", "select/gpu", "which nodes, cores and devices fit a job best",
-      [](In in, To to) { read_choice(in, to, "select"); }},
+      [](In in, To to) { read_choice(in, to, "select"); }, "SelectType", "select_type"},
     K{"priority", "plugin", "priority/fairshare", "what each pending job is worth now",
-      [](In in, To to) { read_choice(in, to, "priority"); }},
+      [](In in, To to) { read_choice(in, to, "priority"); }, "PriorityType", "priority_type"},
     K{"accounting", "plugin", "accounting/sqlite", "history, for spurdbd",
       [](In in, To to) { read_choice(in, to, "accounting"); }},
     K{"auth", "plugin", "auth/local", "the same as [auth] plugin",

@@ -35,7 +35,8 @@ void list_section_keys(std::vector<ConfigKey>& out);
 
 template <class Target>
 void list_keys(std::string_view section, std::span<const Key<Target>> keys, std::vector<ConfigKey>& out) {
-    for (const auto& key : keys) out.push_back({section, key.name, key.kind, key.fallback, key.help});
+    for (const auto& key : keys)
+        out.push_back({section, key.name, key.kind, key.fallback, key.help, key.slurm, key.member, key.show});
 }
 
 }  // namespace spur::config

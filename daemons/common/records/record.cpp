@@ -35,6 +35,7 @@ std::string written(std::int64_t number, Type type, Look look, const Context& co
         case Type::count:
         case Type::number:
         case Type::flag:
+        case Type::real:
             break;
     }
     return fmt::format("{}", number);
@@ -45,6 +46,7 @@ std::string written(std::int64_t number, Type type, Look look, const Context& co
 std::string_view write(const Value& value, Type type, Look look, const char* absent, const Context& context,
                        std::string& scratch) {
     if (value.is_absent()) return absent ? absent : "(null)";
+    if (value.is_real()) return scratch = fmt::format("{:f}", value.real());
     if (!value.is_number()) return value.text();
     scratch = written(value.number(), type, look, context);
     return scratch;

@@ -6,6 +6,7 @@
 // alone needs beyond this goes into a side table by id, beside that surface.
 #pragma once
 
+#include <compare>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +33,7 @@ enum class Type : std::uint8_t {
     minutes,     // Slurm's INFINITE and NO_VAL among them
     seconds,
     mib,
+    real,
     exit_status,  // as wait() gives it
 };
 
@@ -50,10 +52,13 @@ public:
     }
     template <std::integral T>
     Value(T number) : content_(static_cast<std::int64_t>(number)) {}  // NOLINT
+    Value(double number) : content_(number) {}                        // NOLINT
 
     bool is_absent() const { return content_.index() == 0; }
+    bool is_real() const { return std::holds_alternative<double>(content_); }
     bool is_number() const { return std::holds_alternative<std::int64_t>(content_); }
     std::int64_t number() const { return is_number() ? std::get<std::int64_t>(content_) : 0; }
+    double real() const { return is_real() ? std::get<double>(content_) : static_cast<double>(number()); }
     std::string_view text() const {
         if (const auto* own = std::get_if<std::string>(&content_)) return *own;
         const auto* borrowed = std::get_if<std::string_view>(&content_);
@@ -63,13 +68,14 @@ public:
     friend std::weak_ordering operator<=>(const Value& a, const Value& b) {
         if (a.is_number() && b.is_number()) return a.number() <=> b.number();
         if (const auto kinds = a.rank() <=> b.rank(); kinds != 0) return kinds;
+        if (a.rank() == 1) return std::weak_order(a.real(), b.real());
         return a.text().compare(b.text()) <=> 0;
     }
     friend bool operator==(const Value& a, const Value& b) { return (a <=> b) == 0; }
 
 private:
-    int rank() const { return is_absent() ? 0 : is_number() ? 1 : 2; }
-    std::variant<std::monostate, std::int64_t, std::string_view, std::string> content_;
+    int rank() const { return is_absent() ? 0 : is_number() || is_real() ? 1 : 2; }
+    std::variant<std::monostate, std::int64_t, double, std::string_view, std::string> content_;
 };
 
 inline Value present(bool is_there, Value value) { return is_there ? std::move(value) : Value{}; }
@@ -101,6 +107,7 @@ struct Listing {
     Cut cut = Cut::always;
     bool sorts = false;           // -S takes the letter
     const char* older = nullptr;  // a long name that scripts still use
+    int width = 0;                // of its column in a table; negative: to the left
 };
 
 // One "Key=value" of a change: the key as it came, for the sentences about it.
@@ -121,11 +128,12 @@ struct Change {
 };
 
 struct Unchangeable {};
+struct NoId {};  // for rows that no code names
 
 template <class View, class Id, class Target = Unchangeable>
 struct Field {
     using ViewType = View;
-    Id id;
+    Id id{};
     const char* name = nullptr;  // scontrol's
     Listing listing = {};
     const char* sacct = nullptr;

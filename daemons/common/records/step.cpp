@@ -46,10 +46,8 @@ Value node_count_of(const StepView& view) {
 }
 
 Value srun_host_pid_of(const StepView& view) {
-    if (is_named(view)) return {};
     const auto& host = view->submit_host();
-    return fmt::format("{}:{}", host.empty() ? "(null)" : host,
-                       view->srun_pid() ? fmt::format("{}", view->srun_pid()) : "N/A");
+    return fmt::format("{}:{}", host.empty() ? "(null)" : host, view->srun_pid());
 }
 
 Value user_name_of(const StepView& view) {
@@ -111,7 +109,7 @@ constexpr StepField rows[] = {
      .sort = [](const StepView& step) -> Value { return step.job.partition(); }},
     {.id = reserved_ports, .name = "ResvPorts", .listing = {0, "resvport", "RESV_PORTS"}, .member = "resv_ports",
      .get = nothing},
-    {.id = srun_host_pid, .name = "SrunHost:Pid", .absent = {.record = "(null):N/A"}, .get = srun_host_pid_of},
+    {.id = srun_host_pid, .name = "SrunHost:Pid", .member = "srun_pid", .get = srun_host_pid_of},
     {.id = start_time, .name = "StartTime", .listing = {'S', "starttime", "START_TIME", cut, sorts}, .sacct = "Start",
      .member = "start_time", .type = Type::time, .absent = {"N/A", "Unknown"},
      .get = [](const StepView& step) { return nonzero(step->start_time()); }},

@@ -204,6 +204,8 @@ void step_to_wire(const planning::ReadModel& model, const Step& step, v1::Step& 
     wire.set_exit_status(step.exit_status);
     wire.set_time_limit_min(step.time_limit_min);
     wire.set_submit_host(step.submit_host.str());
+    wire.set_srun_pid(step.srun_pid);
+    wire.set_distribution(step.distribution.str());
     std::uint32_t cpus = 0;
     for (const auto& share : step.shares) {
         cpus += share.cpus;

@@ -94,8 +94,8 @@ void give_all(const Spec& spec, Wire& wire) {
     X(0, name) X(0, min_nodes) X(0, max_nodes) X(0, tasks) X(0, cpus_per_task) X(0, tasks_per_node) X(0, tasks_per_gpu)   \
     X(0, mem_per_node_mib) X(0, mem_per_cpu_mib) X(0, gres_per_node) X(0, gres_per_step) X(0, gres_per_task)              \
     X(0, node_list) X(0, exclude_nodes) X(0, relative) X(0, distribution) X(0, overlap) X(0, exact) X(0, exclusive)       \
-    X(0, overcommit) X(0, interactive) X(0, first_task) X(0, time_limit_min) X(0, submit_host) X(0, cpu_bind)             \
-    X(0, gpu_bind)
+    X(0, overcommit) X(0, interactive) X(0, first_task) X(0, time_limit_min) X(0, submit_host) X(0, srun_pid)             \
+    X(0, cpu_bind) X(0, gpu_bind)
 // clang-format on
 #define SPUR_ONE(...) +1
 static_assert(SPUR_STEP_SPEC(SPUR_ONE) + 1 == member_count<StepSpec>(),

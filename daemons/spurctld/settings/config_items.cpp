@@ -1,20 +1,15 @@
-// The list of configuration items, each with the place its value comes from.
+// The keys of the configuration that Slurm has too, and what is known only at run time.
 #include "daemons/spurctld/settings/config_items.hpp"
 
 #include <algorithm>
 
-#include "core/text/endpoint.hpp"
-#include "core/text/timefmt.hpp"
 #include "core/version.hpp"
+#include "daemons/common/config/config.hpp"
 
 namespace spur::ctld {
 
 namespace {
 
-constexpr const char* preempt_types[] = {"preempt/any", "preempt/none", "preempt/partition_prio", "preempt/qos"};
-
-std::string seconds(std::uint64_t value) { return fmt::format("{} sec", value); }
-std::string yes_no(bool value) { return value ? "Yes" : "No"; }
 std::string or_null(const std::string& text) { return text.empty() ? "(null)" : text; }
 
 std::string joined(const std::vector<std::string>& items) {
@@ -39,69 +34,25 @@ private:
     const std::vector<host::PluginStatus>& plugins_;
 };
 
-std::string private_data_words(std::uint32_t flags) {
-    constexpr std::pair<std::uint32_t, const char*> words[] = {{private_data::accounts, "accounts"},
-                                                               {private_data::events, "events"},
-                                                               {private_data::jobs, "jobs"},
-                                                               {private_data::nodes, "nodes"},
-                                                               {private_data::partitions, "partitions"},
-                                                               {private_data::reservations, "reservations"},
-                                                               {private_data::usage, "usage"},
-                                                               {private_data::users, "users"}};
-    std::vector<std::string> set;
-    for (const auto& [flag, word] : words)
-        if (flags & flag) set.emplace_back(word);
-    return set.empty() ? "none" : joined(set);
-}
-
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> describe_config(const Config& config,
                                                                  const std::vector<host::PluginStatus>& plugins) {
-    const auto& policies = config.cluster.policies;
     const Chosen plugin_of{config, plugins};
     std::vector<std::pair<std::string, std::string>> items{
         {"AuthType", plugin_of("auth", config.auth.plugin)},
-        {"BatchStartTimeout", seconds(policies.batch_start_timeout_s)},
-        {"ClusterName", config.cluster.cluster_name.str()},
-        {"DisableRootJobs", yes_no(policies.disable_root_jobs)},
-        {"Epilog", or_null(config.agent.epilog)},
-        {"FirstJobId", std::to_string(policies.first_job_id)},
-        {"JobRequeue", policies.job_requeue ? "1" : "0"},
-        {"KillWait", seconds(policies.kill_wait_s)},
-        {"MaxArraySize", std::to_string(policies.max_array_size)},
-        {"MaxJobCount", std::to_string(policies.max_job_count)},
-        {"MaxJobId", std::to_string(policies.max_job_id)},
-        {"MaxStepCount", std::to_string(policies.max_step_count)},
-        {"MaxTasksPerNode", std::to_string(policies.max_tasks_per_node)},
-        {"MinJobAge", seconds(policies.min_job_age_s)},
-        {"OverTimeLimit", fmt::format("{} min", policies.over_time_limit_min)},
-        {"PreemptExemptTime", print_long_duration(policies.preempt_exempt_time_s)},
-        {"PreemptMode", std::string{to_string(std::max(policies.preempt_mode, PreemptMode::off))}},
-        {"PreemptType", preempt_types[static_cast<std::size_t>(policies.preempt_type)]},
         {"PriorityType", plugin_of("priority", "priority/fairshare")},
-        {"PrivateData", private_data_words(policies.private_data)},
-        {"Prolog", or_null(config.agent.prolog)},
-        {"RebootProgram", or_null(config.agent.reboot_program)},
-        {"ResvOverRun", policies.resv_over_run_min == unlimited ? std::string{"UNLIMITED"}
-                                                                : fmt::format("{} min", policies.resv_over_run_min)},
-        {"ReturnToService", std::to_string(policies.return_to_service)},
         {"SchedulerType", plugin_of("sched", config.scheduler.plugin)},
         {"SelectType", plugin_of("select", "select/gpu")},
-        {"SlurmctldHost[0]",
-         config.controller.hosts.empty() ? config.controller.listen_addr : config.controller.hosts.front()},
-        {"SlurmctldPort", std::to_string(Endpoint::parse(config.controller.listen_addr).value_or(Endpoint{}).port)},
-        {"SlurmdTimeout", seconds(config.agent.timeout_s)},
         {"SLURM_CONF", or_null(config.path)},
         {"SLURM_VERSION", "22.05.8"},
         {"SPUR_VERSION", program_version},
-        {"StateSaveLocation", or_null(config.controller.state_dir)},
         {"StateType", plugin_of("state", "state/raft")},
-        {"TaskEpilog", or_null(config.agent.task_epilog)},
-        {"TaskProlog", or_null(config.agent.task_prolog)},
         {"TopologyPlugin", config.cluster.switches.empty() ? "topology/none" : "topology/tree"},
-        {"TLS", yes_no(!config.tls.certificate.empty())},
+        {"TLS", config.tls.certificate.empty() ? "No" : "Yes"},
     };
+    for (const auto& key : config::config_keys())
+        if (key.show) items.emplace_back(key.slurm, or_null(key.show(config)));
     std::vector<std::string> quarantined;
     for (const auto& plugin : plugins)
         if (plugin.state == "quarantined") quarantined.push_back(plugin.type);

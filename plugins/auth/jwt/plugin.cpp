@@ -89,13 +89,14 @@ spur_status verify(spur_plugin* self, const spur_auth_request*, spur_str credent
         if (!user)
             return fail(err, SPUR_AUTH_REFUSED,
                         "the token is for user " + claims->user + ", whom this system does not know");
-        out->uid = user->pw_uid;
-        out->gid = user->pw_gid;
-        out->flags = 0;
-        out->issued = claims->issued;
-        out->expires = claims->expires;
-        std::snprintf(out->user, sizeof(out->user), "%s", claims->user.c_str());
-        std::snprintf(out->mechanism, sizeof(out->mechanism), "jwt");
+        spur_identity who{};
+        who.uid = user->pw_uid;
+        who.gid = user->pw_gid;
+        who.issued = claims->issued;
+        who.expires = claims->expires;
+        std::snprintf(who.user, sizeof(who.user), "%s", claims->user.c_str());
+        std::snprintf(who.mechanism, sizeof(who.mechanism), "jwt");
+        put(out, who);
         return SPUR_OK;
     });
 }

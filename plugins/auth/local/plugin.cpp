@@ -59,13 +59,12 @@ std::string nonce() {
 }
 
 void identify(spur_identity* out, std::uint32_t uid, std::uint32_t gid, std::int64_t time) {
-    out->uid = uid;
-    out->gid = gid;
-    out->flags = 0;
-    out->issued = time;
-    out->expires = 0;
-    out->user[0] = '\0';
-    std::snprintf(out->mechanism, sizeof(out->mechanism), "local");
+    spur_identity who{};
+    who.uid = uid;
+    who.gid = gid;
+    who.issued = time;
+    std::snprintf(who.mechanism, sizeof(who.mechanism), "local");
+    put(out, who);
 }
 
 spur_status make(spur_plugin* self, const spur_auth_request* request, const spur_sink* sink, spur_error* err) {

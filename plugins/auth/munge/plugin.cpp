@@ -29,12 +29,11 @@ spur_status check(const Instance& self, spur_str credential, const std::string& 
     if (status != EMUNGE_SUCCESS)
         return fail(err, SPUR_AUTH_REFUSED, std::string("munge: ") + self.munged.text_of(status));
     if (decoded.payload != expected) return fail(err, SPUR_AUTH_REFUSED, "the credential was made for another request");
-    out->uid = decoded.uid;
-    out->gid = decoded.gid;
-    out->flags = 0;
-    out->issued = out->expires = 0;
-    out->user[0] = '\0';
-    std::snprintf(out->mechanism, sizeof(out->mechanism), "munge");
+    spur_identity who{};
+    who.uid = decoded.uid;
+    who.gid = decoded.gid;
+    std::snprintf(who.mechanism, sizeof(who.mechanism), "munge");
+    put(out, who);
     return SPUR_OK;
 }
 

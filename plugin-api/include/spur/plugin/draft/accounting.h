@@ -1,4 +1,4 @@
-/* spur/plugin/accounting.h - store and query jobs, steps, usage, accounts, associations and QOS.
+/* spur/plugin/draft/accounting.h - store and query jobs, steps, usage, accounts, associations and QOS.
  *
  * Loaded by spurdbd. The controller keeps an outbox in its replicated state and sends it at least once; each record carries the
  * cluster and a sequence number, and storing one twice changes nothing. Stores come in batches: one transaction a call.

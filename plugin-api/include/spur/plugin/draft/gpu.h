@@ -1,4 +1,4 @@
-/* spur/plugin/gpu.h - which devices are here, how are they linked, how busy are they?
+/* spur/plugin/draft/gpu.h - which devices are here, how are they linked, how busy are they?
  *
  * Loaded by spurd; several may be active at once (a node may hold cards of two vendors). The plugin opens its vendor library inside
  * create() and answers SPUR_E_UNAVAILABLE where there is none. Devices have stable keys (UUIDs), places (PCI address, NUMA
@@ -10,19 +10,13 @@
 #define SPUR_PLUGIN_GPU_H
 
 #include <spur/plugin/module.h>
+#include <spur/plugin/view.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define SPUR_GPU_IFACE "spur.gpu/1"
-
-#define SPUR_LINK_HOST 0u     /* through the CPUs */
-#define SPUR_LINK_NUMA 1u     /* same NUMA node */
-#define SPUR_LINK_SWITCH 2u   /* same PCIe switch */
-#define SPUR_LINK_NVLINK 3u
-#define SPUR_LINK_XGMI 4u
-#define SPUR_LINK_SAME_CARD 5u /* slices or dies of one board */
 
 #define SPUR_GPU_HEALTHY 1u
 #define SPUR_GPU_DEGRADED 2u /* works, reports errors */
@@ -48,7 +42,7 @@ typedef struct spur_gpu_device {
 typedef struct spur_gpu_link {
     uint32_t size;
     uint32_t from, to; /* device indexes */
-    uint32_t kind;     /* SPUR_LINK_* */
+    uint32_t kind;     /* SPUR_LINK_* of view.h */
     uint32_t weight;   /* higher is better; comparable on one node */
     uint32_t reserved;
 } spur_gpu_link;

@@ -1,4 +1,4 @@
-/* spur/plugin/net.h - how do members reach each other privately?
+/* spur/plugin/draft/net.h - how do members reach each other privately?
  *
  * Loaded by spurctld and spurd. `none` answers with the addresses it was given; `wireguard` builds a mesh and answers with addresses
  * inside it. A member is a node or a controller. Public keys travel in `token`, which the host carries to the other members

@@ -143,6 +143,18 @@ TEST_F(Preemption, KeepsItNoLongerThanThePromiseLasts) {
     EXPECT_EQ(start(plan(), "eager", on({0})), SPUR_OK);
 }
 
+TEST_F(PlanOfAPlanner, SeesAJobsNameAndWhateverTheSiteSaysOfIt) {
+    b.pending("a", spec([](JobSpec& job) {
+                  job.name = "solver";
+                  job.extra = "rack=cold";
+              }));
+    plan();
+    const auto& view = mirror_->pending().view(slot("a"));
+    EXPECT_EQ(plugin::view(view.name), "solver");
+    EXPECT_EQ(plugin::view(view.extra), "rack=cold");
+    EXPECT_EQ(view.array_task, SPUR_NONE);
+}
+
 TEST_F(PlanOfAPlanner, ShowsNoJobThatAsksForWhatNoPluginKnows) {
     understood = ~SPUR_WISH_CONTIGUOUS;
     b.pending("plain").pending("row", spec([](JobSpec& job) { job.contiguous = true; }));

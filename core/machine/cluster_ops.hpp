@@ -146,6 +146,7 @@ struct ClusterOps {
     Result<StartPlan> plan_start(const Placement& part);
     Result<void> check_startable(const Job& job, const Placement& part) const;
     Result<void> check_nodes(const Job& job, const Placement& part, const StartPlan& plan) const;
+    Result<void> check_grant(const Job& job, const Placement& part) const;  // after check_nodes()
     Result<void> check_together(const std::vector<StartPlan>& plans) const;
     void begin(const StartPlan& plan);
     void begin_batch_step(const Job& job);

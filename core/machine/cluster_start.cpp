@@ -166,6 +166,7 @@ Result<StartPlan> ClusterOps::plan_start(const Placement& part) {
         allocation.memory_mib += share.memory_mib;
     }
     SPUR_CHECK(check_nodes(*found, part, plan));
+    SPUR_CHECK(check_grant(*found, part));
     allocation.licenses = found->request->licenses;
     if (!spec.reservation.empty()) {
         const auto* reservation = c.find_reservation(spec.reservation);

@@ -13,6 +13,11 @@ SUGAR = {"plugin.h"}
 ORDER = ["abi.h", "module.h", "log.h", "clock.h", "config.h", "executor.h", "metrics.h", "view.h"]
 
 
+NEVER_GROW = {  # passed as plain arrays, or inside other structs: see the headers
+    "spur_span", "spur_str", "spur_bytes", "spur_bits", "spur_state_entry", "spur_node_share", "spur_gres_share", "spur_row",
+}  # fmt: skip
+
+
 @dataclass
 class Member:
     name: str
@@ -52,6 +57,7 @@ class Headers:
     constants: list
     functions: list
     aliases: list  # [(name, type)]: spur_status
+    contracts: dict = field(default_factory=dict)  # file: what its comments say, without line breaks
 
 
 class Misunderstood(Exception):
@@ -125,11 +131,12 @@ def read_members(body):
 
 def read_headers(include):
     directory = pathlib.Path(include) / "spur" / "plugin"
-    found = sorted(path.name for path in directory.glob("*.h") if path.name not in SUGAR)
+    found = sorted(str(path.relative_to(directory)) for path in directory.rglob("*.h") if path.name not in SUGAR)
     files = [name for name in ORDER if name in found] + [name for name in found if name not in ORDER]
     headers = Headers(files, [], [], [], [])
     for name in files:
         text = (directory / name).read_text()
+        headers.contracts[name] = squeeze(" ".join(re.findall(r"/\*(.*?)\*/", text, flags=re.S)).replace("*", " "))
         text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
         text = re.sub(r"\\\n", " ", text)
         for match in re.finditer(r"^#define (SPUR_\w+) +(.+)$", text, re.M):

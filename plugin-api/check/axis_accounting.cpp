@@ -2,7 +2,7 @@
 #include "case.hpp"
 #include "instance.hpp"
 
-#include <spur/plugin/accounting.h>
+#include <spur/plugin/draft/accounting.h>
 
 #include <algorithm>
 #include <set>

@@ -46,15 +46,18 @@ struct Verified {
     bool accepted;
     spur_identity identity;
 };
-Verified verify(Instance& instance, const std::string& credential, const spur_auth_request& request = usual_request()) {
+Verified verify(Instance& instance, const std::string& credential, const spur_auth_request& request = usual_request(),
+                Shape shape = {}) {
     // On the heap and not terminated: reading past its length is found out by sanitizers and noise.
     const std::vector<char> bytes(credential.begin(), credential.end());
-    spur_identity identity{};
-    identity.size = sizeof identity;
-    ErrorBox err;
+    const Output<spur_identity> out(shape);
+    out.get()->uid = out.get()->gid = SPUR_NONE;
+    ErrorBox err(shape);
     doing("in verify()");
     const auto status = ops_of(instance).verify(
-        instance.self(), &request, {bytes.data(), static_cast<std::uint32_t>(bytes.size()), 0}, &identity, err.get());
+        instance.self(), &request, {bytes.data(), static_cast<std::uint32_t>(bytes.size()), 0}, out.get(), err.get());
+    const auto identity = out.read("verify()");
+    err.sentence();
     if (status == SPUR_OK) return {true, identity};
     if (status < 0)
         fail("verify() answered {}: {}; a bad credential is the verdict SPUR_AUTH_REFUSED", status, err.sentence());
@@ -74,7 +77,8 @@ void exercise(const Subject&, Instance& instance, const Shape& shape) {
     Memory memory(shape);
     const auto* request = memory.one(usual_request());
     const auto credential = make(instance, *request);
-    require(verify(instance, credential, *request).accepted, "verify() refuses what make() made");
+    require(verify(instance, credential, *request, shape).accepted, "verify() refuses what make() made");
+    require(!verify(instance, "nonsense", *request, shape).accepted, "verify() accepts nonsense");
 }
 
 std::string accepts(const Subject& subject) {
@@ -201,10 +205,10 @@ std::string answers(const Subject& subject) {
     doing("in make_answer()");
     expect_ok("make_answer()", ops.make_answer(bench.self(), str(credential), reply, answer.get(), err.get()), err);
     const auto check = [&](const std::string& from, const std::uint8_t* digest, const std::string& text) {
-        spur_identity who{};
-        who.size = sizeof who;
+        const Output<spur_identity> who;
         doing("in verify_answer()");
-        const auto status = ops.verify_answer(bench.self(), str(from), digest, str(text), &who, err.get());
+        const auto status = ops.verify_answer(bench.self(), str(from), digest, str(text), who.get(), err.get());
+        who.read("verify_answer()");
         require(status == SPUR_OK || status == SPUR_AUTH_REFUSED, "verify_answer() answered {}", status);
         return status == SPUR_OK;
     };

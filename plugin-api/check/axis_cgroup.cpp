@@ -16,9 +16,6 @@
 
 namespace spur::check {
 
-template <>
-constexpr std::size_t first_size<spur_cgroup_ops> = offsetof(spur_cgroup_ops, scopes);
-
 namespace {
 
 using namespace std::chrono_literals;
@@ -136,10 +133,9 @@ public:
         return all;
     }
     spur_cgroup_usage usage() {
-        spur_cgroup_usage usage{};
-        usage.size = sizeof usage;
-        call("usage()", [&](auto* err) { return ops_.usage(self_, &scope_, &usage, err); });
-        return usage;
+        const Output<spur_cgroup_usage> usage;
+        call("usage()", [&](auto* err) { return ops_.usage(self_, &scope_, usage.get(), err); });
+        return usage.read("usage()");
     }
     spur_status remove() {
         ErrorBox err;
@@ -169,10 +165,15 @@ void exercise(const Subject&, Instance& instance, const Shape& shape) {
     const auto& ops = ops_of(instance);
     const auto* scope = memory.one(scope_of(7));
     const auto* limits = memory.one(no_limits());
-    ErrorBox err;
+    ErrorBox err(shape);
     ops.capabilities(instance.self());
     doing("in make()");
     expect_ok("make()", ops.make(instance.self(), scope, limits, err.get()), err);
+    doing("in usage()");
+    const Output<spur_cgroup_usage> usage(shape);
+    if (const auto status = ops.usage(instance.self(), scope, usage.get(), err.get()); status != SPUR_E_UNSUPPORTED)
+        expect_ok("usage()", status, err);
+    usage.read("usage()");
     doing("in remove()");
     expect_ok("remove()", ops.remove(instance.self(), scope, err.get()), err);
 }

@@ -2,7 +2,7 @@
 #include "case.hpp"
 #include "instance.hpp"
 
-#include <spur/plugin/gpu.h>
+#include <spur/plugin/draft/gpu.h>
 
 #include <algorithm>
 #include <cmath>
@@ -184,11 +184,11 @@ std::string loads(const Subject& subject) {
     const auto& ops = ops_of(bench.instance());
     if (!SPUR_CAN(spur_gpu_ops, &ops, load)) skip("load is optional and absent");
     for (const auto index : scan.indexes()) {
-        spur_gpu_load load{};
-        load.size = sizeof load;
+        const Output<spur_gpu_load> out;
         ErrorBox err;
         doing("in load()");
-        expect_ok("load()", ops.load(bench.self(), index, &load, err.get()), err);
+        expect_ok("load()", ops.load(bench.self(), index, out.get(), err.get()), err);
+        const auto load = out.read("load()");
         require(!std::isnan(load.busy) && load.busy <= 1, "device {} is busy to {}", index, load.busy);
         require(!std::isnan(load.power_watts) && !std::isnan(load.temperature_c),
                 "power or temperature of device {} is NaN", index);

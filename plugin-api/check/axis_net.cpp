@@ -2,7 +2,7 @@
 #include "case.hpp"
 #include "instance.hpp"
 
-#include <spur/plugin/net.h>
+#include <spur/plugin/draft/net.h>
 
 #include <sched.h>
 #include <unistd.h>

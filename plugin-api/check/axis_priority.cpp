@@ -29,20 +29,23 @@ std::vector<spur_priority_query> queries_for(const spur_cluster_view& view, Dice
 std::vector<spur_priority> score(Instance& instance, const spur_cluster_view& view,
                                  const std::vector<spur_priority_query>& queries, Shape shape = {}) {
     Memory memory(shape);
-    const auto stride = sizeof(spur_priority) + shape.extra;
-    auto* out = static_cast<char*>(memory.take(stride * queries.size(), alignof(spur_priority)));
-    ErrorBox err;
+    const auto stride = length_in<spur_priority>(shape);
+    const Fence out(stride * queries.size());
+    ErrorBox err(shape);
     doing("in score()");
     const auto status =
-        ops_of(instance).score(instance.self(), &view, memory.span(queries), reinterpret_cast<spur_priority*>(out),
+        ops_of(instance).score(instance.self(), &view, memory.span(queries), static_cast<spur_priority*>(out.data()),
                                static_cast<std::uint32_t>(stride), err.get());
     expect_ok("score()", status, err);
+    out.check("score()");
     std::vector<spur_priority> answers(queries.size());
     for (std::size_t i = 0; i < queries.size(); ++i) {
-        std::memcpy(&answers[i], out + i * stride, sizeof(spur_priority));
-        for (std::size_t byte = sizeof(spur_priority); byte < stride; ++byte)
-            require(static_cast<unsigned char>(out[i * stride + byte]) == 0xA5,
-                    "score() wrote past its records: step by out_stride");
+        std::memcpy(&answers[i], static_cast<const char*>(out.data()) + i * stride,
+                    std::min(stride, sizeof answers[i]));
+        std::uint64_t untouched = 0;
+        std::memset(&untouched, Fence::guard, sizeof untouched);
+        require(answers[i].total != untouched, "score() left record {} of {} as it was: step by out_stride", i,
+                queries.size());
     }
     return answers;
 }
@@ -165,16 +168,25 @@ std::string shares(const Subject& subject) {
     return over_clusters(subject, [](Instance& instance, Cluster& cluster, Dice&) {
         const auto& ops = ops_of(instance);
         if (!SPUR_CAN(spur_priority_ops, &ops, shares)) skip("shares is optional and absent");
-        std::vector<spur_share> out(cluster.view().associations.count);
-        ErrorBox err;
-        doing("in shares()");
-        expect_ok("shares()", ops.shares(instance.self(), &cluster.view(), out.data(), sizeof(spur_share), err.get()),
-                  err);
-        for (const auto& line : out) {
-            const bool finite = std::isfinite(line.normalised_shares) && std::isfinite(line.normalised_usage) &&
-                                std::isfinite(line.effective_usage) && !std::isnan(line.level);
-            require(finite, "shares() answered NaN or infinity");
-            require(line.factor >= 0 && line.factor <= 1, "a fair-share factor is {}, outside [0, 1]", line.factor);
+        const auto count = cluster.view().associations.count;
+        for (const Shape shape : {Shape{}, Shape{.extra = 72}}) {
+            const auto stride = length_in<spur_share>(shape);
+            const Fence out(stride * count);
+            ErrorBox err(shape);
+            doing("in shares()");
+            expect_ok("shares()",
+                      ops.shares(instance.self(), &cluster.view(), static_cast<spur_share*>(out.data()),
+                                 static_cast<std::uint32_t>(stride), err.get()),
+                      err);
+            out.check("shares()");
+            for (std::uint32_t i = 0; i < count; ++i) {
+                spur_share line{};
+                std::memcpy(&line, static_cast<const char*>(out.data()) + i * stride, std::min(stride, sizeof line));
+                const bool finite = std::isfinite(line.normalised_shares) && std::isfinite(line.normalised_usage) &&
+                                    std::isfinite(line.effective_usage) && !std::isnan(line.level);
+                require(finite, "shares() answered NaN or infinity");
+                require(line.factor >= 0 && line.factor <= 1, "a fair-share factor is {}, outside [0, 1]", line.factor);
+            }
         }
     });
 }

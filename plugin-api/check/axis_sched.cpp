@@ -12,14 +12,18 @@ namespace spur::check {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr ClusterWishes ordinary{.placement_rules = false};
 
 const spur_sched_ops& ops_of(Instance& instance) { return instance.ops<spur_sched_ops>(SPUR_SCHED_IFACE); }
+
+// The queue a host would show it: what neither it nor the selector knows is not in there.
+ClusterWishes ordinary(Instance& instance) {
+    return {.placement_rules = false, .understood = ops_of(instance).understands | reference_select_ops().understands};
+}
 
 void plan_into(Instance& instance, const spur_cluster_view& view, Plan& plan, Shape shape = {}) {
     Memory memory(shape);
     const auto* selector = memory.one(reference_selector());
-    ErrorBox err;
+    ErrorBox err(shape);
     doing("in plan()");
     const auto status = ops_of(instance).plan(instance.self(), &view, selector, plan.sink(), err.get());
     plan.close();
@@ -29,7 +33,7 @@ void plan_into(Instance& instance, const spur_cluster_view& view, Plan& plan, Sh
 
 void exercise(const Subject& subject, Instance& instance, const Shape& shape) {
     Dice dice(subject.seed);
-    const Cluster cluster(dice, ordinary, shape);
+    const Cluster cluster(dice, ordinary(instance), shape);
     Plan plan(cluster.view(), shape);
     plan_into(instance, cluster.view(), plan, shape);
     require(plan.fault().empty(), "{}", plan.fault());
@@ -48,7 +52,7 @@ std::string sound(const Subject& subject) {
     std::uint32_t starts = 0;
     for (unsigned i = 0; i < subject.clusters; ++i) {
         Dice dice(subject.seed + i);
-        const Cluster cluster(dice, ordinary);
+        const Cluster cluster(dice, ordinary(bench.instance()));
         Plan plan(cluster.view(), {}, some_of_queue(dice, cluster.view()));
         plan_into(bench.instance(), cluster.view(), plan);
         require(plan.fault().empty(), "{} (seed {})", plan.fault(), subject.seed + i);
@@ -108,7 +112,7 @@ std::string deterministic(const Subject& subject) {
     Bench first(subject), second(subject);
     for (unsigned i = 0; i < subject.clusters; ++i) {
         Dice dice(subject.seed + i), same(subject.seed + i);
-        const Cluster cluster(dice, ordinary), copy(same, ordinary);
+        const Cluster cluster(dice, ordinary(first.instance())), copy(same, ordinary(first.instance()));
         Plan once(cluster.view()), again(cluster.view()), elsewhere(copy.view());
         plan_into(first.instance(), cluster.view(), once);
         plan_into(first.instance(), cluster.view(), again);
@@ -129,8 +133,9 @@ std::string stops(const Subject& subject) {
     constexpr auto patience = std::chrono::seconds(2);
     Bench bench(subject);
     Dice dice(subject.seed);
-    const Cluster cluster(dice,
-                          {.nodes = 500, .running = 400, .pending = 5000, .exactly = true, .placement_rules = false});
+    auto wishes = ordinary(bench.instance());
+    wishes.nodes = 500, wishes.running = 400, wishes.pending = 5000, wishes.exactly = true;
+    const Cluster cluster(dice, wishes);
     for (const std::uint64_t at : {1, 2, 50}) {
         Plan plan(cluster.view(), {}, {}, at);
         const auto began = Clock::now();
@@ -149,7 +154,7 @@ std::string stops(const Subject& subject) {
 std::string reads_no_clock(const Subject& subject) {
     Bench bench(subject);
     Dice dice(subject.seed);
-    const Cluster cluster(dice, ordinary);
+    const Cluster cluster(dice, ordinary(bench.instance()));
     Plan plan(cluster.view());
     const auto before = counts().clock_reads;
     plan_into(bench.instance(), cluster.view(), plan);
@@ -164,7 +169,7 @@ std::string keeps_nothing(const Subject& subject) {
     constexpr int warm_up = 20, rounds = 200;
     Bench bench(subject);
     Dice dice(subject.seed);
-    const Cluster cluster(dice, ordinary);
+    const Cluster cluster(dice, ordinary(bench.instance()));
     const auto round = [&] {
         Plan plan(cluster.view());
         plan_into(bench.instance(), cluster.view(), plan);
@@ -177,24 +182,6 @@ std::string keeps_nothing(const Subject& subject) {
     return fmt::format("{} cycles", rounds);
 }
 
-std::string explains(const Subject& subject) {
-    Bench bench(subject);
-    const auto& ops = ops_of(bench.instance());
-    if (!SPUR_CAN(spur_sched_ops, &ops, explain)) skip("explain is optional and absent");
-    Dice dice(subject.seed);
-    const Cluster cluster(dice, ordinary);
-    Plan plan(cluster.view());
-    plan_into(bench.instance(), cluster.view(), plan);
-    for (const std::uint32_t id : {1u, 2u, 3u, 0u, UINT32_MAX}) {
-        doing("in explain()");
-        plugin::StringSink text;
-        ops.explain(bench.self(), id, text.get());
-        require(text.text.find('\n') == std::string::npos, "explain() wrote more than one line");
-    }
-    bench.finish();
-    return "";
-}
-
 constexpr RequiredOp required[] = {{"plan", offsetof(spur_sched_ops, plan)}};
 constexpr Case laws[] = {
     {"plan-sound", "a plan never oversubscribes, names only pending jobs, keeps to limits, reservations and licenses",
@@ -204,7 +191,6 @@ constexpr Case laws[] = {
     {"plan-stops", "plan() returns soon after it is told to stop", &stops, 120},
     {"plan-no-clock", "plan() reads no clock", &reads_no_clock},
     {"plan-no-leak", "200 cycles later no more memory is in use", &keeps_nothing},
-    {"explain", "explain() writes at most one line, also for jobs it does not know", &explains},
 };
 
 }  // namespace

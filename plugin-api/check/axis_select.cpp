@@ -42,11 +42,11 @@ public:
         doing("in copy()");
         require(ops_.copy(cycle_, from, to) == SPUR_OK, "copy({}, {}) failed with {} slots", from, to, slots_);
     }
-    void take(std::uint32_t slot, spur_span shares, std::uint32_t flags) {
-        silently("take()", [&] { ops_.take(cycle_, slot, shares, flags); });
+    void take(std::uint32_t slot, const spur_placement* placement, std::uint32_t flags) {
+        silently("take()", [&] { ops_.take(cycle_, slot, placement, flags); });
     }
-    void give(std::uint32_t slot, spur_span shares, std::uint32_t flags) {
-        silently("give()", [&] { ops_.give(cycle_, slot, shares, flags); });
+    void give(std::uint32_t slot, const spur_placement* placement, std::uint32_t flags) {
+        silently("give()", [&] { ops_.give(cycle_, slot, placement, flags); });
     }
     spur_status pick(spur_pick question, spur_placement* out) {
         spur_status verdict = SPUR_E_INTERNAL;
@@ -120,15 +120,29 @@ std::string portrait(Cycle& cycle, std::uint32_t slot) {
     return text;
 }
 
+// The queue a host would show it.
+ClusterWishes ordinary(Instance& instance, std::uint32_t pending = ClusterWishes{}.pending) {
+    constexpr auto of_sched = ~std::uint64_t{0} << 32;
+    return {.pending = pending, .understood = instance.ops<spur_select_ops>(SPUR_SELECT_IFACE).understands | of_sched};
+}
+
 void exercise(const Subject& subject, Instance& instance, const Shape& shape) {
     Dice dice(subject.seed);
-    const Cluster cluster(dice, {.pending = 20}, shape);
+    const Cluster cluster(dice, ordinary(instance, 20), shape);
     Cycle cycle(instance, cluster.view());
     const Ledger ledger(cluster.view());
     PlacementBuffer buffer;
     for (const auto job : Records<std::uint32_t>(cluster.view().pending_order)) {
         const auto question = question_for(cluster.view(), job, 0);
-        if (cycle.pick(question, buffer) == SPUR_FITS) check_answer(cycle, ledger, question, buffer);
+        if (cycle.pick(question, buffer) != SPUR_FITS) continue;
+        check_answer(cycle, ledger, question, buffer);
+        const Output<spur_placement> fenced(shape);
+        SPUR_PUT(fenced.get(), buffer.get());
+        require(cycle.pick(question, fenced.get()) == SPUR_FITS, "pick() into the same buffers did not fit again");
+        const auto answer = fenced.read("pick()");
+        require(digest_of(spur_shares(&answer)) == digest_of(buffer.shares()), "the same pick gave another answer");
+        cycle.take(0, fenced.get(), 0);
+        cycle.give(0, fenced.get(), 0);
     }
 }
 
@@ -137,7 +151,7 @@ std::string over_clusters(const Subject& subject, Body body) {
     Bench bench(subject);
     for (unsigned i = 0; i < subject.clusters; ++i) {
         Dice dice(subject.seed + i);
-        const Cluster cluster(dice, {});
+        const Cluster cluster(dice, ordinary(bench.instance()));
         try {
             Cycle cycle(bench.instance(), cluster.view());
             body(cycle, dice);
@@ -168,7 +182,8 @@ void walk(Cycle& cycle, Dice& dice) {
         if (dice.one_in(12) && !held.empty()) {  // give back what was taken
             const auto which = dice.below(static_cast<std::uint32_t>(held.size()));
             auto& one = held[which];
-            cycle.give(one.slot, one.shares.get(), one.flags);
+            const auto placement = one.shares.placement();
+            cycle.give(one.slot, &placement, one.flags);
             for (const auto& share : Records<spur_node_share>(one.shares.get())) ledgers[one.slot].give(share);
             held.erase(held.begin() + which);
             continue;
@@ -185,7 +200,7 @@ void walk(Cycle& cycle, Dice& dice) {
         check_answer(cycle, ledgers[slot], question, buffer);
         if (dice.one_in(3)) continue;
         const auto flags = job_at(view, job).flags;
-        cycle.take(slot, buffer.shares(), flags);
+        cycle.take(slot, buffer.get(), flags);
         for (const auto& share : Records<spur_node_share>(buffer.shares())) ledgers[slot].take(share);
         held.push_back({slot, flags, Shares(buffer.shares())});
     }
@@ -204,20 +219,20 @@ std::string restores(const Subject& subject) {
         const Records<std::uint32_t> running(view.running_order);
         for (const auto slot : running) {
             const auto& job = *SPUR_AT(spur_job_view, view.running, slot);
-            cycle.give(1, job.shares, job.flags);
+            cycle.give(1, job.held, job.flags);
         }
         require(portrait(cycle, 0) == before, "give() in slot 1 changed slot 0");
         for (const auto slot : running) {
             const auto& job = *SPUR_AT(spur_job_view, view.running, slot);
-            cycle.take(1, job.shares, job.flags);
+            cycle.take(1, job.held, job.flags);
         }
         require(portrait(cycle, 1) == before, "giving and taking the same shares does not restore a slot");
         // And the other way round, with what was picked.
         PlacementBuffer buffer;
         for (const auto job : Records<std::uint32_t>(view.pending_order)) {
             if (cycle.pick(question_for(view, job, 1), buffer) != SPUR_FITS) continue;
-            cycle.take(1, buffer.shares(), job_at(view, job).flags);
-            cycle.give(1, buffer.shares(), job_at(view, job).flags);
+            cycle.take(1, buffer.get(), job_at(view, job).flags);
+            cycle.give(1, buffer.get(), job_at(view, job).flags);
         }
         require(portrait(cycle, 1) == before, "taking and giving the same shares does not restore a slot");
     });

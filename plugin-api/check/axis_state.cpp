@@ -80,11 +80,11 @@ void exercise(const Subject&, Instance& instance, const Shape& shape) {
     auto& listener = opened(instance, shape);
     static std::atomic<std::uint64_t> tickets = 1000;
     commit_all(instance, listener, {"one", "two", "three"}, tickets.fetch_add(3));
-    spur_state_status status{};
-    status.size = sizeof status;
-    ErrorBox err;
+    const Output<spur_state_status> out(shape);
+    ErrorBox err(shape);
     doing("in status()");
-    expect_ok("status()", ops_of(instance).status(instance.self(), &status, err.get()), err);
+    expect_ok("status()", ops_of(instance).status(instance.self(), out.get(), err.get()), err);
+    const auto status = out.read("status()");
     require(status.role == SPUR_STATE_LEADER, "status() says role {} of the leader", status.role);
     require(status.committed_index <= status.last_index, "status() says more is committed than there is");
 }

@@ -73,6 +73,7 @@ void check_descriptor(const spur_plugin_desc& desc, const std::string& file) {
     require(desc.size >= first_size<spur_plugin_desc>,
             "spur_plugin_desc.size is {}, the first release had {}: set it to sizeof(spur_plugin_desc)", desc.size,
             first_size<spur_plugin_desc>);
+    require(desc.reserved == 0, "spur_plugin_desc.reserved is {}: what is reserved is 0 when written", desc.reserved);
     const auto type = text_of(desc.type, "type");
     static const std::regex pattern("[a-z][a-z0-9_]*/[a-z][a-z0-9_]*");
     require(std::regex_match(type, pattern), "type \"{}\" is not axis/name in lower case", type);

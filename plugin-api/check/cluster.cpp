@@ -7,7 +7,8 @@
 
 namespace spur::check {
 
-Cluster::Cluster(Dice& dice, const ClusterWishes& wishes, Shape shape) : dice_(dice), wishes_(wishes), memory_(shape) {
+Cluster::Cluster(Dice& dice, const ClusterWishes& wishes, Shape shape)
+    : dice_(dice), wishes_(wishes), memory_(shape), unknown_flag_(shape.extra != 0 ? 1u << 31 : 0) {
     const auto amount = [&](std::uint32_t most) { return wishes.exactly ? most : dice.between(most / 8, most); };
     make_kinds();
     make_nodes(std::max(1u, amount(wishes.nodes)));
@@ -83,7 +84,7 @@ void Cluster::make_running(std::uint32_t count) {
         if (shares.empty()) continue;
         spur_job_view job{};
         job.id = 1000 + i;
-        job.flags = whole ? SPUR_JOB_EXCLUSIVE : 0;
+        job.flags = unknown_flag_ | (whole ? SPUR_JOB_EXCLUSIVE : 0);
         job.klass = job.id;
         job.uid = 1000 + dice_.below(3);
         job.association = job.qos = job.reservation = SPUR_NONE;
@@ -94,7 +95,8 @@ void Cluster::make_running(std::uint32_t count) {
         job.limit_s = dice_.one_in(6) ? SPUR_UNLIMITED : dice_.between(100'000, 200'000);
         job.ends = job.limit_s == SPUR_UNLIMITED ? SPUR_TIME_UNLIMITED : job.started + job.limit_s;
         job.min_nodes = job.max_nodes = static_cast<std::uint32_t>(shares.size());
-        job.shares = memory_.span(shares);
+        const auto* const kept = memory_.copy(shares.data(), shares.size());
+        job.held = memory_.one(spur_placed(kept, static_cast<std::uint32_t>(shares.size())));
         running_.push_back(job);
     }
     running_order_.resize(running_.size());
@@ -194,7 +196,7 @@ spur_node_view Cluster::record_of(const Node& node, std::uint32_t number) {
     for (std::uint32_t i = 0; i < kind.gpus; ++i) {
         devices.push_back({i, kind.gpu_type, i % kind.sockets, SPUR_NONE, 1, node.gpus_used[i], {}});
         for (std::uint32_t j = 0; j < i; ++j)
-            if (i / 4 == j / 4) links.push_back({j, i, 400, 3}), links.push_back({i, j, 400, 3});
+            if (i / 4 == j / 4) links.push_back({j, i, 0, 400, SPUR_LINK_NVLINK, 0}), links.push_back({i, j, 0, 400, SPUR_LINK_NVLINK, 0});
     }
     std::vector<spur_gres_view> gres;
     if (kind.gpus > 0)
@@ -202,7 +204,7 @@ spur_node_view Cluster::record_of(const Node& node, std::uint32_t number) {
                         memory_.span(devices), memory_.span(links)});
     if (kind.counted > 0) gres.push_back({counted_name, 0, kind.counted, node.counted_used, {}, {}});
     return {.name = memory_.str(node.name),
-            .flags = node.flags,
+            .flags = node.flags | unknown_flag_,
             .weight = kind.weight,
             .sockets = kind.sockets,
             .cores_per_socket = kind.cores_per_socket,
@@ -245,7 +247,7 @@ void Cluster::lay_out() {
                                           .licenses = memory_.span(licenses_),
                                           .qos = memory_.span(qos_),
                                           .associations = memory_.span(associations_),
-                                          .switches = {},
+                                          .groups = {},
                                           .features = words({"fast", "big"}),
                                           .gres_names = words({"gpu", "bandwidth"}),
                                           .gres_types = words({"", "a100", "h100"}),

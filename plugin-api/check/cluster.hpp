@@ -13,11 +13,12 @@
 namespace spur::check {
 
 struct ClusterWishes {
-    std::uint32_t nodes = 24;     // at most
-    std::uint32_t running = 16;   // at most
-    std::uint32_t pending = 40;   // at most
-    bool exactly = false;         // not at most: exactly
-    bool placement_rules = true;  // alternatives, quotas, contiguous nodes: matters for selectors only
+    std::uint32_t nodes = 24;                      // at most
+    std::uint32_t running = 16;                    // at most
+    std::uint32_t pending = 40;                    // at most
+    bool exactly = false;                          // not at most: exactly
+    bool placement_rules = true;                   // alternatives, quotas, contiguous nodes: matters for selectors only
+    std::uint64_t understood = ~std::uint64_t{0};  // SPUR_WISH_*: jobs with others are not in the queue
 };
 
 class Cluster {
@@ -60,6 +61,7 @@ private:
     void make_licenses();
     void make_pending(std::uint32_t count);
     spur_job_view make_request(std::uint32_t id);
+    static std::uint64_t wishes_of(const spur_job_view& job);
     void ask_for_size(spur_job_view& job);
     void ask_for_memory(spur_job_view& job);
     void ask_for_gres(spur_job_view& job);
@@ -72,6 +74,7 @@ private:
     Dice& dice_;
     ClusterWishes wishes_;
     Memory memory_;
+    std::uint32_t unknown_flag_;  // that hosts to come may set in flags: ignored by who does not know it
     std::int64_t now_ = 1'800'000'000;
     std::vector<NodeKind> kinds_;
     std::vector<Node> nodes_;

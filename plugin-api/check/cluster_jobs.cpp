@@ -10,24 +10,36 @@ void Cluster::make_pending(std::uint32_t count) {
     spur_job_view empty_slot;
     std::memset(&empty_slot, 0xA5, sizeof empty_slot);  // whoever looks at it regrets it
     std::uint32_t id = 1;
-    while (pending_order_.size() < count) {
+    for (std::uint32_t made = 0; made < count;) {
         if (dice_.one_in(8)) pending_.push_back(empty_slot);
         auto job = make_request(id++);
         // Now and then a few jobs with the same request, or the components of a heterogeneous job.
         const bool components = dice_.one_in(12);
         if (components) job.het_group = job.id, job.array_tasks = 1;
+        job.wishes = wishes_of(job);
         for (auto copies = components || dice_.one_in(4) ? dice_.between(2, 4) : 1; copies > 0; --copies) {
-            pending_order_.push_back(static_cast<std::uint32_t>(pending_.size()));
+            if ((job.wishes & ~wishes_.understood) == 0)
+                pending_order_.push_back(static_cast<std::uint32_t>(pending_.size()));
             pending_.push_back(job);
             job.id = id++;
+            ++made;
         }
     }
     std::ranges::stable_sort(pending_order_, std::greater{}, [&](auto slot) { return pending_[slot].priority; });
 }
 
+std::uint64_t Cluster::wishes_of(const spur_job_view& job) {
+    return ((job.flags & SPUR_JOB_CONTIGUOUS) != 0 ? SPUR_WISH_CONTIGUOUS : 0) |
+           (job.alternatives.count != 0 ? SPUR_WISH_ALTERNATIVES : 0) | (job.quotas.count != 0 ? SPUR_WISH_QUOTAS : 0) |
+           (job.gres.count != 0 ? SPUR_WISH_GRES : 0) | (job.het_group != 0 ? SPUR_WISH_HET_JOB : 0) |
+           (job.limit_min_s != 0 ? SPUR_WISH_TIME_MIN : 0) | (job.licenses.count != 0 ? SPUR_WISH_LICENSES : 0) |
+           (job.reservation != SPUR_NONE ? SPUR_WISH_RESERVATION : 0);
+}
+
 spur_job_view Cluster::make_request(std::uint32_t id) {
     spur_job_view job{};
     job.id = id;
+    job.flags = unknown_flag_;
     job.klass = id;
     job.priority = dice_.between(1, 1000);
     job.uid = 1000 + dice_.below(3);

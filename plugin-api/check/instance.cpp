@@ -5,17 +5,16 @@
 
 namespace spur::check {
 
-ErrorBox::ErrorBox() {
-    std::memset(&error_, 0, sizeof error_);
-    error_.size = sizeof error_;
-    std::memset(error_.text, 'E', sizeof error_.text);
-    error_.text[0] = '\0';
+ErrorBox::ErrorBox(Shape shape) : error_(shape) {
+    std::memset(get()->text, 'E', sizeof get()->text);
+    get()->text[0] = '\0';
 }
 
 std::string ErrorBox::sentence() const {
-    const auto length = strnlen(error_.text, sizeof error_.text);
-    require(length < sizeof error_.text, "spur_error.text is not terminated");
-    return {error_.text, length};
+    const auto error = error_.read("filling spur_error");
+    const auto length = strnlen(error.text, sizeof error.text);
+    require(length < sizeof error.text, "spur_error.text is not terminated");
+    return {error.text, length};
 }
 
 std::string sentence_of(const char* call, spur_status status, const ErrorBox& err) {
@@ -26,7 +25,7 @@ std::string sentence_of(const char* call, spur_status status, const ErrorBox& er
 }
 
 void expect_ok(const char* call, spur_status status, const ErrorBox& err) {
-    if (status == SPUR_OK) return;
+    if (status == SPUR_OK) return void(err.sentence());
     const auto text = sentence_of(call, status, err);
     if (status == SPUR_E_UNAVAILABLE) skip("unavailable here: {}", text);
     if (status == SPUR_E_UNSUPPORTED) skip("not supported: {}", text);

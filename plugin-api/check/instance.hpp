@@ -15,11 +15,11 @@ namespace spur::check {
 // An error buffer as callers bring it, and what the callee may do to it.
 class ErrorBox {
 public:
-    ErrorBox();
-    spur_error* get() { return &error_; }
-    std::string sentence() const;  // Failed if it is not terminated
+    explicit ErrorBox(Shape shape = {});
+    spur_error* get() { return error_.get(); }
+    std::string sentence() const;  // Failed if it is not terminated, or more than the box was written to
 private:
-    spur_error error_;
+    Output<spur_error> error_;
 };
 
 class Instance {

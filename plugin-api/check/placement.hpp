@@ -28,8 +28,9 @@ public:
     }
     void grow_to_wanted() { resize(out_.share_wanted, out_.gres_wanted, out_.word_wanted); }
     spur_placement* get() { return &out_; }
+    const spur_placement* get() const { return &out_; }
     const spur_placement& answer() const { return out_; }
-    spur_span shares() const { return {out_.shares, out_.share_count, sizeof(spur_node_share)}; }
+    spur_span shares() const { return spur_shares(&out_); }
 
 private:
     std::vector<spur_node_share> shares_;
@@ -48,6 +49,8 @@ public:
     Shares(Shares&&) = default;
     Shares& operator=(Shares&&) = default;
     spur_span get() const { return plugin::span_of(shares_); }
+    // To be read; valid as long as this is.
+    spur_placement placement() const { return spur_placed(shares_.data(), static_cast<std::uint32_t>(shares_.size())); }
 
 private:
     std::vector<spur_node_share> shares_;

@@ -22,13 +22,15 @@ Plan::Plan(const spur_cluster_view& cluster, Shape shape, std::set<std::uint32_t
             [](auto* sink) { return std::uint32_t{++of(sink, "stopped").questions_ >= of(sink, "stopped").stop_at_}; },
         .may_start = [](auto* sink, auto job,
                         auto partition) { return of(sink, "may_start").may_start(job, partition); },
-        .start = [](auto* sink, auto job, auto partition, auto shares,
-                    auto limit_s) { return of(sink, "start").start(job, partition, shares, limit_s); },
+        .start = [](auto* sink, auto job, auto partition, auto* placement,
+                    auto limit_s) { return of(sink, "start").start(job, partition, placement, limit_s); },
         .expect = [](auto* sink, auto job, auto at, auto partition,
                      auto) { of(sink, "expect").expect(job, at, partition); },
         .waits = [](auto* sink, auto job, auto reason, auto) { of(sink, "waits").waits(job, reason); },
-        .preempt = [](auto* sink, auto job, auto, auto* victims, auto count,
-                      auto) { return of(sink, "preempt").preempt(job, victims, count); }});
+        .preempt =
+            [](auto* sink, auto job, auto partition, auto* victims, auto count, auto* placement) {
+                return of(sink, "preempt").preempt(job, partition, victims, count, placement);
+            }});
 }
 
 Plan& Plan::of(const spur_plan_sink* sink, const char* call) {
@@ -63,7 +65,13 @@ spur_status Plan::may_start(std::uint32_t job, std::uint32_t partition) {
     return limited_.contains(job) ? SPUR_LIMITED : SPUR_MAY_START;
 }
 
-spur_status Plan::start(std::uint32_t job, std::uint32_t partition, spur_span shares, std::uint32_t limit_s) {
+spur_status Plan::start(std::uint32_t job, std::uint32_t partition, const spur_placement* placement,
+                        std::uint32_t limit_s) {
+    if (placement == nullptr || placement->size < first_size<spur_placement>) {
+        object("start() was given no placement, or one without its size");
+        return SPUR_REJECTED;
+    }
+    const auto shares = spur_shares(placement);
     if (limited_.contains(job)) return SPUR_LIMITED;
     if (auto why = objection_to(job, partition, shares, limit_s)) {
         object(waiting_.contains(job) ? fmt::format("it starts job {}: {}", pending(job).id, *why) : *why);
@@ -144,6 +152,10 @@ Plan::Why Plan::license_objection(const spur_job_view& job) const {
 
 void Plan::expect(std::uint32_t job, std::int64_t at, std::uint32_t partition) {
     if (!waiting_.contains(job)) return object(fmt::format("expect() names slot {}, where no job waits", job));
+    const Records<std::uint32_t> partitions(pending(job).partitions);
+    if (std::find(partitions.begin(), partitions.end(), partition) == partitions.end())
+        object(fmt::format("job {} is expected in partition number {}, which is not one of its own", pending(job).id,
+                           partition));
     if (at < view_.now) object(fmt::format("job {} is expected to start in the past", pending(job).id));
     text_ += fmt::format("expect {} in {} at {}\n", job, partition, at);
 }
@@ -155,7 +167,13 @@ void Plan::waits(std::uint32_t job, std::uint32_t reason) {
     text_ += fmt::format("waits {} for {}\n", job, reason);
 }
 
-spur_status Plan::preempt(std::uint32_t job, const std::uint32_t* victims, std::uint32_t count) {
+spur_status Plan::preempt(std::uint32_t job, std::uint32_t partition, const std::uint32_t* victims, std::uint32_t count,
+                          const spur_placement* placement) {
+    if (placement == nullptr || placement->size < first_size<spur_placement> || placement->share_count == 0)
+        object("preempt() says nothing about where its job is to start");
+    else if (waiting_.contains(job))
+        if (auto why = unmet(view_, pending(job), partition, spur_shares(placement)))
+            object(fmt::format("it preempts for job {}: {}", pending(job).id, *why));
     if (!waiting_.contains(job)) object(fmt::format("preempt() names slot {}, where no job waits", job));
     const Records<std::uint32_t> running(view_.running_order);
     for (std::uint32_t i = 0; i < count; ++i) {

@@ -35,10 +35,12 @@ public:
 private:
     static Plan& of(const spur_plan_sink* sink, const char* call);
     spur_status may_start(std::uint32_t job, std::uint32_t partition);
-    spur_status start(std::uint32_t job, std::uint32_t partition, spur_span shares, std::uint32_t limit_s);
+    spur_status start(std::uint32_t job, std::uint32_t partition, const spur_placement* placement,
+                      std::uint32_t limit_s);
     void expect(std::uint32_t job, std::int64_t at, std::uint32_t partition);
     void waits(std::uint32_t job, std::uint32_t reason);
-    spur_status preempt(std::uint32_t job, const std::uint32_t* victims, std::uint32_t count);
+    spur_status preempt(std::uint32_t job, std::uint32_t partition, const std::uint32_t* victims, std::uint32_t count,
+                        const spur_placement* placement);
 
     using Why = std::optional<std::string>;
     Why objection_to(std::uint32_t job, std::uint32_t partition, spur_span shares, std::uint32_t limit_s) const;

@@ -11,6 +11,7 @@ WholeNodes& cycle_cast(spur_select_cycle* cycle) { return *reinterpret_cast<Whol
 constexpr spur_select_ops ops{
     .size = sizeof(spur_select_ops),
     .reserved = 0,
+    .understands = WholeNodes::understands,
     .begin = [](spur_plugin*, const spur_cluster_view* view, spur_select_cycle** out, spur_error*) -> spur_status {
         *out = reinterpret_cast<spur_select_cycle*>(new WholeNodes(*view));
         return SPUR_OK;
@@ -22,10 +23,10 @@ constexpr spur_select_ops ops{
         cycle_cast(cycle).copy(from, to);
         return SPUR_OK;
     },
-    .take = [](spur_select_cycle* cycle, std::uint32_t slot, spur_span shares,
-               std::uint32_t) { cycle_cast(cycle).take(slot, shares); },
-    .give = [](spur_select_cycle* cycle, std::uint32_t slot, spur_span shares,
-               std::uint32_t) { cycle_cast(cycle).give(slot, shares); },
+    .take = [](spur_select_cycle* cycle, std::uint32_t slot, const spur_placement* placement,
+               std::uint32_t) { cycle_cast(cycle).take(slot, spur_shares(placement)); },
+    .give = [](spur_select_cycle* cycle, std::uint32_t slot, const spur_placement* placement,
+               std::uint32_t) { cycle_cast(cycle).give(slot, spur_shares(placement)); },
     .pick = [](spur_select_cycle* cycle, const spur_pick* pick,
                spur_placement* out) { return cycle_cast(cycle).pick(*pick, out); },
     .screen = nullptr,

@@ -14,13 +14,14 @@ namespace spur::auth {
 
 inline void identify(spur_identity* out, const char* mechanism, std::uint32_t uid, std::uint32_t gid,
                      std::int64_t issued, std::int64_t expires = 0, const char* user = "") {
-    out->uid = uid;
-    out->gid = gid;
-    out->flags = 0;
-    out->issued = issued;
-    out->expires = expires;
-    std::snprintf(out->user, sizeof(out->user), "%s", user);
-    std::snprintf(out->mechanism, sizeof(out->mechanism), "%s", mechanism);
+    spur_identity who{};
+    who.uid = uid;
+    who.gid = gid;
+    who.issued = issued;
+    who.expires = expires;
+    std::snprintf(who.user, sizeof(who.user), "%s", user);
+    std::snprintf(who.mechanism, sizeof(who.mechanism), "%s", mechanism);
+    plugin::put(out, who);
 }
 
 // What a credential is for; older callers name no audience.

@@ -29,8 +29,8 @@ protected:
     }
 
     template <class Axis>
-    void expect_loads(const std::string& type, const std::string& folder, std::vector<ConfigOption> options = {}) {
-        host_->set_dirs({std::string{SPUR_ABI_PLUGINS} + folder});
+    void expect_loads(const std::string& type, std::vector<ConfigOption> options = {}) {
+        host_->set_dirs({SPUR_ABI_PLUGINS});
         const auto opened = host_->open<Axis>(type, std::move(options));
         EXPECT_TRUE(opened) << opened.error().text;
     }
@@ -39,27 +39,29 @@ protected:
     std::unique_ptr<PluginHost> host_;
 };
 
-TEST_F(TestAbi, APluginOfEveryAxisBuiltWithTheHeadersOfRelease10Loads) {
+TEST_F(TestAbi, APluginOfEveryAxisBuiltWithLongerStructsLoads) {
     fs::create_directory(scratch_ / "accel");
     std::ofstream{scratch_ / "accel" / "accel0"};
-    expect_loads<StateAxis>("state/frozen", "/1.0");
-    expect_loads<SchedAxis>("sched/frozen", "/1.0");
-    expect_loads<SelectAxis>("select/frozen", "/1.0");
-    expect_loads<PriorityAxis>("priority/frozen", "/1.0");
-    expect_loads<AccountingAxis>("accounting/frozen", "/1.0");
-    expect_loads<AuthAxis>("auth/frozen", "/1.0");
-    expect_loads<NetAxis>("net/frozen", "/1.0");
-    expect_loads<GpuAxis>("gpu/frozen", "/1.0", {{"directory", (scratch_ / "accel").string(), 1}});
+    for (const std::string name : {"next_c", "next_cpp"}) {
+        expect_loads<StateAxis>("state/" + name);
+        expect_loads<SchedAxis>("sched/" + name);
+        expect_loads<SelectAxis>("select/" + name);
+        expect_loads<PriorityAxis>("priority/" + name);
+        expect_loads<AccountingAxis>("accounting/" + name);
+        expect_loads<AuthAxis>("auth/" + name);
+        expect_loads<NetAxis>("net/" + name);
+        expect_loads<GpuAxis>("gpu/" + name, {{"directory", (scratch_ / "accel").string(), 1}});
+    }
 }
 
-TEST_F(TestAbi, TheFrozenCgroupPluginLoadsOrSaysThatThereAreNoControlGroups) {
-    host_->set_dirs({std::string{SPUR_ABI_PLUGINS} + "/1.0"});
-    const auto opened = host_->open<CgroupAxis>("cgroup/frozen", {{"root", (scratch_ / "none").string(), 1}});
+TEST_F(TestAbi, ACgroupPluginWithLongerStructsLoadsOrSaysThatThereAreNoControlGroups) {
+    host_->set_dirs({SPUR_ABI_PLUGINS});
+    const auto opened = host_->open<CgroupAxis>("cgroup/next_c", {{"root", (scratch_ / "none").string(), 1}});
     ASSERT_FALSE(opened);
     EXPECT_NE(opened.error().text.find("is not a writable control group"), std::string::npos) << opened.error().text;
 }
 
-TEST_F(TestAbi, APluginWithAnOpThisHostDoesNotKnowLoads) { expect_loads<PriorityAxis>("priority/careful", ""); }
+TEST_F(TestAbi, APluginWithAnOpThisHostDoesNotKnowLoads) { expect_loads<PriorityAxis>("priority/careful"); }
 
 TEST_F(TestAbi, APluginOfALaterReleaseIsListedWithItsVersions) {
     const auto module = probe(fs::path{SPUR_ABI_PLUGINS} / "priority_careful.so");

@@ -71,8 +71,13 @@ class Gate(unittest.TestCase):
         self.edit("metrics.h", "uint32_t handle, double amount", "uint32_t handle, int64_t amount")
         self.expect_noticed("add", "int64_t amount")
 
+    def test_another_promise_in_a_comment_is_noticed_and_compatible(self):
+        self.edit("clock.h", "never goes back", "seldom goes back")
+        self.expect_noticed("contract clock.h")
+        self.assertEqual(self.gate("compatible", INCLUDE, self.include)[0], 0)
+
     def test_abidiff_and_the_rust_binding_notice_too(self):
-        self.edit("gpu.h", "    uint64_t memory_mib;\n", "    uint64_t memory_mib, memory_bandwidth;\n")
+        self.edit("draft/gpu.h", "    uint64_t memory_mib;\n", "    uint64_t memory_mib, memory_bandwidth;\n")
         self.assertIn(self.gate("abidiff", self.include)[0], (1, 77))
         self.assertEqual(self.gate("rust", self.include)[0], 1)
 

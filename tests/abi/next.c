@@ -29,7 +29,11 @@ static spur_status score(spur_plugin *self, const spur_cluster_view *view, spur_
         (void)seen;
         spur_priority answer = {.total = 1 + (view->now > job->eligible ? (uint64_t)(view->now - job->eligible) : 0)};
         answer.nice = query->nice;
+#ifdef CAREFUL
+        SPUR_PUT_AT(out, out_stride, i, &answer);
+#else
         *(spur_priority *)(void *)((char *)out + (size_t)out_stride * i) = answer;
+#endif
     }
     return SPUR_OK;
 }

@@ -25,6 +25,9 @@ spur_status score(spur_plugin* self, const spur_cluster_view* view, spur_span qu
         answer.total = 0;
 #endif
         *reinterpret_cast<spur_priority*>(place) = answer;
+#ifdef FAULT_PRIORITY_WRITES_PAST_ITS_RECORD
+        std::memset(place + sizeof(spur_priority), 0, 32);
+#endif
 #ifdef FAULT_PRIORITY_STEPS_BY_SIZEOF
         place += sizeof(spur_priority);
         (void)out_stride;

@@ -35,7 +35,7 @@ struct Planner {
 struct OneCpu {
     std::uint64_t word = 1;
     spur_node_share share{0, 1, 1, {&word, 1, 0}, {nullptr, 0, sizeof(spur_gres_share)}, 1, 0};
-    spur_span span() { return {&share, 1, sizeof share}; }
+    spur_placement placement = spur_placed(&share, 1);
 };
 
 spur_status plan(spur_plugin* self, const spur_cluster_view* view, const spur_selector* select,
@@ -45,12 +45,12 @@ spur_status plan(spur_plugin* self, const spur_cluster_view* view, const spur_se
 #ifdef FAULT_SCHED_OVERSUBSCRIBES
     for (const auto slot : Records<std::uint32_t>(view->pending_order)) {
         const auto& job = *SPUR_AT(spur_job_view, view->pending, slot);
-        sink->start(sink, slot, *SPUR_AT(std::uint32_t, job.partitions, 0), one.span(), job.limit_s);
+        sink->start(sink, slot, *SPUR_AT(std::uint32_t, job.partitions, 0), &one.placement, job.limit_s);
     }
     return SPUR_OK;
 #endif
 #ifdef FAULT_SCHED_STARTS_STRANGERS
-    sink->start(sink, 1'000'000, 0, one.span(), 60);
+    sink->start(sink, 1'000'000, 0, &one.placement, 60);
 #endif
 #ifdef FAULT_SCHED_CHANGES_ITS_MIND
     if (planner.cycles++ % 2 == 1) return SPUR_OK;
@@ -91,12 +91,13 @@ constexpr spur_sched_ops ops{
     .size = sizeof(spur_sched_ops),
 #endif
     .reserved = 0,
+    .understands = SPUR_WISH_TIME_MIN | SPUR_WISH_DEADLINE | SPUR_WISH_LICENSES | SPUR_WISH_RESERVATION,
 #ifdef FAULT_SCHED_HAS_NO_PLAN
     .plan = nullptr,
 #else
     .plan = plan,
 #endif
-    .explain = nullptr};
+};
 
 const void* query(spur_plugin*, const char* id) {
 #ifdef FAULT_SCHED_ANSWERS_EVERYTHING
@@ -129,11 +130,15 @@ constexpr spur_option options[] = {
 };
 constexpr const char* interfaces[] = {SPUR_SCHED_IFACE, nullptr};
 constexpr spur_plugin_desc desc{.size = sizeof(spur_plugin_desc),
+#ifdef FAULT_SCHED_FILLS_WHAT_IS_RESERVED
+                                .reserved = 7,
+#else
                                 .reserved = 0,
+#endif
 #ifdef FAULT_SCHED_IS_MISNAMED
                                 .type = "sched/somebody_else",
 #else
-                                 .type = FAULT_TYPE,
+                                .type = FAULT_TYPE,
 #endif
                                 .version = "1.0.0",
                                 .vendor = "Spur's tests",

@@ -30,14 +30,15 @@ spur_status copy(spur_select_cycle* cycle, std::uint32_t from, std::uint32_t to)
 #endif
     return SPUR_OK;
 }
-void take(spur_select_cycle* cycle, std::uint32_t slot, spur_span shares, std::uint32_t) {
+void take(spur_select_cycle* cycle, std::uint32_t slot, const spur_placement* placement, std::uint32_t) {
 #ifndef FAULT_SELECT_FORGETS_WHAT_IS_TAKEN
-    cycle_cast(cycle).take(slot, shares);
+    cycle_cast(cycle).take(slot, spur_shares(placement));
 #else
-    (void)cycle, (void)slot, (void)shares;
+    (void)cycle, (void)slot, (void)placement;
 #endif
 }
-void give(spur_select_cycle* cycle, std::uint32_t slot, spur_span shares, std::uint32_t) {
+void give(spur_select_cycle* cycle, std::uint32_t slot, const spur_placement* placement, std::uint32_t) {
+    auto shares = spur_shares(placement);
 #ifdef FAULT_SELECT_GIVES_HALF
     shares.count = (shares.count + 1) / 2 - (shares.count == 1);
 #endif
@@ -69,6 +70,7 @@ spur_status pick(spur_select_cycle* cycle, const spur_pick* question, spur_place
 
 constexpr spur_select_ops ops{.size = sizeof(spur_select_ops),
                               .reserved = 0,
+                              .understands = WholeNodes::understands,
                               .begin = begin,
                               .end = end,
                               .slots = slots,

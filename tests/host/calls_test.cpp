@@ -94,9 +94,7 @@ TEST(Call, ReachesThePluginsOptionsAndFacts) {
         config_with({{"sched", {"sched/actor"}}},
                     {{"sched/actor", {{"depth", std::int64_t{42}, 3}, {"window", std::string{"30s"}, 4}}}}));
     ASSERT_TRUE(sched) << sched.error().text;
-    plugin::StringSink text;
-    ASSERT_TRUE(sched->call(CallHint{"job", 12}, &spur_sched_ops::explain, 12U, text.get()));
-    EXPECT_EQ(text.text, "job 12 of testing, depth 42, window 30, tasks 0");
+    EXPECT_EQ(told_by(*sched), "testing, depth 42, window 30, tasks 0");
 }
 
 TEST(Call, TheSameFileServesTwoInstances) {

@@ -41,6 +41,13 @@ inline Config actor_config(const std::string& act, const std::string& when = "pl
     return config_with({{"sched", {"sched/actor"}}}, {{"sched/actor", acting(act, when)}});
 }
 
+// What sched/actor says of itself when it is given no view; "" if it does not.
+template <class Sched>
+std::string told_by(const Sched& sched) {
+    spur_error error{sizeof(spur_error), SPUR_OK, {}};
+    return sched.call(&spur_sched_ops::plan, nullptr, nullptr, nullptr, &error) == 1 ? error.text : std::string{};
+}
+
 class TempDir {
 public:
     TempDir() {

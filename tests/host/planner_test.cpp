@@ -26,7 +26,7 @@ protected:
         sink_.size = sizeof(sink_);
         sink_.context = this;
         sink_.stopped = [](const spur_plan_sink*) -> std::uint32_t { return 0; };
-        sink_.start = [](const spur_plan_sink* sink, std::uint32_t job, std::uint32_t, spur_span,
+        sink_.start = [](const spur_plan_sink* sink, std::uint32_t job, std::uint32_t, const spur_placement*,
                          std::uint32_t) -> spur_status {
             static_cast<PlannerTest*>(sink->context)->started_.push_back(job);
             return SPUR_OK;

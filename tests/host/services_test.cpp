@@ -50,10 +50,7 @@ TEST(Services, TasksRunAndAreDoneBeforeDestroy) {
     ASSERT_TRUE(sched);
     const spur_cluster_view view{};
     ASSERT_TRUE(sched->call(&spur_sched_ops::plan, &view, nullptr, nullptr));
-    EXPECT_TRUE(eventually([&] {
-        plugin::StringSink text;
-        return sched->call(&spur_sched_ops::explain, 1U, text.get()) && text.text.ends_with("tasks 10");
-    }));
+    EXPECT_TRUE(eventually([&] { return told_by(*sched).ends_with("tasks 10"); }));
     EXPECT_TRUE(eventually([&] { return host.list().at(0).ops.back().calls == 10; }));
     EXPECT_EQ(host.list().at(0).ops.back().op, "task");
     host.stop();  // the timer of an hour is dropped

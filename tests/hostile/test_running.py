@@ -12,6 +12,8 @@ NONSENSE = {
     "names_unknown_nodes": r"plugin {type}: job \d+: names node 4000000, which does not exist",
     "names_unknown_partitions": r"plugin {type}: job \d+: names partition 77, which does not exist",
     "starts_nowhere": r"plugin {type}: job \d+: starts it on no node",
+    "claims_all_bits": r"plugin {type}: job \d+: claims 4294967295 cores of node n1, which has \d+",
+    "names_a_node_twice": r"plugin {type}: job \d+: names (node 0 twice|2 nodes, and there are 1)",
     "starts_strangers": r"plugin {type}: starts slot 123456, which holds no waiting job",
     "preempts_strangers": r"plugin {type}: preempts slot 99, which holds no running job",
     "throws_in_plan": r"scheduling cycle failed: plugin {type} threw an exception of unknown type out of plan\(\)",

@@ -51,43 +51,43 @@ struct Recorder {
     const std::string& name(std::uint32_t slot) const { return (*pending)[slot]->name; }
 
     spur_plan_sink sink() {
-        return {
-            sizeof(spur_plan_sink),
-            0,
-            this,
-            [](auto* s) -> std::uint32_t { return ++of(s).asked > of(s).stop_after; },
-            [](auto* s, auto job, auto) {
-                auto& self = of(s);
-                return !self.may_start || self.may_start(self.name(job)) ? SPUR_MAY_START : SPUR_LIMITED;
-            },
-            [](auto* s, auto job, auto partition, auto shares, auto limit) {
-                auto& self = of(s);
-                auto kept = std::make_shared<const KeptShares>(shares);
-                self.plan.text += fmt::format("start {} in {} on {} for {}\n", self.name(job), partition,
-                                              fmt::join(kept->nodes(), ","), limit);
-                self.plan.starts.push_back({self.name(job), job, partition, limit, std::move(kept)});
-                return SPUR_OK;
-            },
-            [](auto* s, auto job, auto at, auto, auto nodes) {
-                auto& self = of(s);
-                self.plan.text +=
-                    fmt::format("expect {} at {} on {}\n", self.name(job), at, fmt::join(set_of(nodes), ","));
-                self.plan.expected[self.name(job)] = {at, set_of(nodes)};
-            },
-            [](auto* s, auto job, auto reason, auto text) {
-                auto& self = of(s);
-                self.plan.text += fmt::format("waits {} for {}\n", self.name(job), reason);
-                self.plan.reasons[self.name(job)] = reason;
-                self.plan.texts[self.name(job)] = plugin::view(text);
-            },
-            [](auto* s, auto job, auto, auto* victims, auto count, auto shares) {
-                auto& self = of(s);
-                WorldPlan::Preemption push{self.name(job), {victims, victims + count}, {}, KeptShares{shares}.nodes()};
-                for (const auto victim : push.victims) push.names.insert((*self.running)[victim]->name);
-                self.plan.text += fmt::format("preempt {} for {}\n", fmt::join(push.names, ","), push.job);
-                self.plan.preemptions.push_back(std::move(push));
-                return SPUR_OK;
-            }};
+        return {sizeof(spur_plan_sink),
+                0,
+                this,
+                [](auto* s) -> std::uint32_t { return ++of(s).asked > of(s).stop_after; },
+                [](auto* s, auto job, auto) {
+                    auto& self = of(s);
+                    return !self.may_start || self.may_start(self.name(job)) ? SPUR_MAY_START : SPUR_LIMITED;
+                },
+                [](auto* s, auto job, auto partition, auto* placement, auto limit) {
+                    auto& self = of(s);
+                    auto kept = std::make_shared<const KeptShares>(spur_shares(placement));
+                    self.plan.text += fmt::format("start {} in {} on {} for {}\n", self.name(job), partition,
+                                                  fmt::join(kept->nodes(), ","), limit);
+                    self.plan.starts.push_back({self.name(job), job, partition, limit, std::move(kept)});
+                    return SPUR_OK;
+                },
+                [](auto* s, auto job, auto at, auto, auto nodes) {
+                    auto& self = of(s);
+                    self.plan.text +=
+                        fmt::format("expect {} at {} on {}\n", self.name(job), at, fmt::join(set_of(nodes), ","));
+                    self.plan.expected[self.name(job)] = {at, set_of(nodes)};
+                },
+                [](auto* s, auto job, auto reason, auto text) {
+                    auto& self = of(s);
+                    self.plan.text += fmt::format("waits {} for {}\n", self.name(job), reason);
+                    self.plan.reasons[self.name(job)] = reason;
+                    self.plan.texts[self.name(job)] = plugin::view(text);
+                },
+                [](auto* s, auto job, auto, auto* victims, auto count, auto* placement) {
+                    auto& self = of(s);
+                    WorldPlan::Preemption push{
+                        self.name(job), {victims, victims + count}, {}, KeptShares{spur_shares(placement)}.nodes()};
+                    for (const auto victim : push.victims) push.names.insert((*self.running)[victim]->name);
+                    self.plan.text += fmt::format("preempt {} for {}\n", fmt::join(push.names, ","), push.job);
+                    self.plan.preemptions.push_back(std::move(push));
+                    return SPUR_OK;
+                }};
     }
 };
 
@@ -107,6 +107,7 @@ KeptShares::KeptShares(spur_span shares) {
         share.gres = span_of(gres);
         shares_.push_back(share);
     }
+    placement_ = spur_placed(shares_.data(), static_cast<std::uint32_t>(shares_.size()));
 }
 
 NodeSet KeptShares::nodes() const {
@@ -235,10 +236,10 @@ SchedWorld& SchedWorld::leaf_switches(std::uint32_t nodes_each) {
         NodeSet below;
         for (auto i = first; i < std::min<std::uint32_t>(first + nodes_each, nodes_.size()); ++i) {
             below.insert(i);
-            nodes_[i].view.leaf_switch = static_cast<std::uint32_t>(switches_.size());
+            nodes_[i].view.leaf_switch = static_cast<std::uint32_t>(groups_.size());
         }
-        switches_.push_back({plugin::str(texts_.emplace_back(fmt::format("s{}", switches_.size()))), SPUR_NONE, 0,
-                             bits_of(sets_.emplace_back(words_of(below, nodes_.size())), nodes_.size())});
+        groups_.push_back({plugin::str(texts_.emplace_back(fmt::format("s{}", groups_.size()))), SPUR_GROUP_SWITCH, 0,
+                           SPUR_NONE, 0, bits_of(sets_.emplace_back(words_of(below, nodes_.size())), nodes_.size())});
     }
     return *this;
 }
@@ -307,7 +308,7 @@ void SchedWorld::bind(Work& work) {
     job.eligible_nodes = bits_of(work.eligible, nodes_.size());
     job.required_nodes = bits_of(work.required, nodes_.size());
     job.preempt_tier = partitions_[work.partitions.front()].tier;
-    if (work.held) job.shares = work.held->span();
+    if (work.held) job.held = &work.held->placement();
 }
 
 void SchedWorld::use_nodes() {
@@ -321,7 +322,7 @@ void SchedWorld::use_nodes() {
     }
     for (const auto& work : running_) {
         if (!work) continue;
-        for (const auto& share : Records<spur_node_share>{work->held->span()}) {
+        for (const auto& share : Records<spur_node_share>{work->held->shares()}) {
             auto& node = nodes_[share.node];
             if (share.cores.words != nullptr) node.used[0] |= share.cores.words[0];
             node.view.cpus_used += share.cpus;
@@ -383,7 +384,7 @@ const spur_cluster_view& SchedWorld::view() {
              span_of(licenses_),
              span_of(qos_),
              {},
-             span_of(switches_),
+             span_of(groups_),
              {},
              span_of(gres_names_),
              span_of(gres_types_),
@@ -425,7 +426,7 @@ bool SchedWorld::fits_without(const std::string& name, const std::vector<std::ui
     spur_select_cycle* cycle = nullptr;
     spur_error error{sizeof(spur_error), SPUR_OK, ""};
     if (ops.begin(select_.get(), &view_, &cycle, &error) != SPUR_OK) throw std::runtime_error(error.text);
-    for (const auto slot : gone) ops.give(cycle, 0, running_views_[slot].shares, running_views_[slot].flags);
+    for (const auto slot : gone) ops.give(cycle, 0, running_views_[slot].held, running_views_[slot].flags);
     bool fits = false;
     for (const auto slot : pending_slots_)
         if (pending_[slot]->name == name) {
@@ -502,7 +503,7 @@ std::string SchedWorld::oversubscribed() {
         std::uint32_t jobs = 0, whole = 0;
         for (const auto& work : running_) {
             if (!work) continue;
-            for (const auto& share : Records<spur_node_share>{work->held->span()}) {
+            for (const auto& share : Records<spur_node_share>{work->held->shares()}) {
                 if (share.node != i) continue;
                 ++jobs;
                 whole += (share.flags & SPUR_SHARE_WHOLE_NODE) != 0;

@@ -32,13 +32,15 @@ using NodeSet = std::set<std::uint32_t>;
 // A deep copy of a placement.
 struct KeptShares {
     explicit KeptShares(spur_span shares);
-    spur_span span() const { return plugin::span_of(shares_); }
+    const spur_placement& placement() const { return placement_; }
+    spur_span shares() const { return spur_shares(&placement_); }
     NodeSet nodes() const;
 
 private:
     std::vector<spur_node_share> shares_;
     std::deque<std::vector<spur_gres_share>> gres_;
     std::deque<std::vector<std::uint64_t>> words_;
+    spur_placement placement_{};
 };
 
 // A job being written: the ABI's record and what it points to.
@@ -161,7 +163,7 @@ private:
     std::vector<spur_license_view> licenses_;
     std::vector<spur_reservation_view> reservations_;
     std::vector<spur_qos_view> qos_;
-    std::vector<spur_switch_view> switches_;
+    std::vector<spur_group_view> groups_;
     std::deque<std::string> texts_;
     std::vector<std::unique_ptr<Work>> pending_, running_;  // by slot; may be empty
     std::vector<std::uint32_t> pending_slots_;              // in order

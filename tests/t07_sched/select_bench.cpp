@@ -1,6 +1,6 @@
 #include "tests/t07_sched/select_bench.hpp"
 
-#include <spur/plugin/gpu.h>
+#include <spur/plugin/draft/gpu.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -77,7 +77,7 @@ SelectBench& SelectBench::nodes(std::uint32_t count, const NodeShape& shape) {
                  shape.near_cores ? bits(socket * shape.cores, (socket + 1) * shape.cores) : spur_bits{}});
             shards.push_back({i, type, socket, i, shape.shards_per_gpu, 0, {}});
         }
-        for (const auto& link : shape.links) links.push_back({link.from, link.to, link.weight, link.kind});
+        for (const auto& link : shape.links) links.push_back({link.from, link.to, 0, link.weight, link.kind, 0});
         if (shape.gpus > 0) gres.push_back({gpu, 0, shape.gpus, 0, keep(devices), keep(links)});
         if (shape.shards_per_gpu > 0)
             gres.push_back({shard, 0, std::uint64_t{shape.gpus} * shape.shards_per_gpu, 0, keep(shards), {}});
@@ -120,9 +120,9 @@ SelectBench& SelectBench::leaf_switches(std::uint32_t nodes_each) {
         std::set<std::uint32_t> below;
         for (auto i = first; i < std::min<std::uint32_t>(first + nodes_each, node_count()); ++i) {
             below.insert(i);
-            nodes_[i].leaf_switch = static_cast<std::uint32_t>(switches_.size());
+            nodes_[i].leaf_switch = static_cast<std::uint32_t>(groups_.size());
         }
-        switches_.push_back({plugin::str("s"), SPUR_NONE, 0, node_set(below)});
+        groups_.push_back({plugin::str("s"), SPUR_GROUP_SWITCH, 0, SPUR_NONE, 0, node_set(below)});
     }
     return *this;
 }
@@ -160,7 +160,7 @@ const spur_cluster_view& SelectBench::view() {
     view_.pending = plugin::span_of(jobs_);
     view_.pending_order = plugin::span_of(order_);
     view_.partitions = plugin::span_of(&partition_, 1);
-    view_.switches = plugin::span_of(switches_);
+    view_.groups = plugin::span_of(groups_);
     view_.gres_names = plugin::span_of(gres_names_);
     view_.gres_types = plugin::span_of(gres_types_);
     return view_;
@@ -220,10 +220,12 @@ Placed SelectBench::start(std::uint32_t job, std::uint32_t slot) {
 }
 
 void SelectBench::give(std::uint32_t slot, const spur_span& shares, std::uint32_t flags) {
-    ops_->give(cycle(), slot, shares, flags);
+    const auto placement = spur_placed(static_cast<const spur_node_share*>(shares.data), shares.count);
+    ops_->give(cycle(), slot, &placement, flags);
 }
 void SelectBench::take(std::uint32_t slot, const spur_span& shares, std::uint32_t flags) {
-    ops_->take(cycle(), slot, shares, flags);
+    const auto placement = spur_placed(static_cast<const spur_node_share*>(shares.data), shares.count);
+    ops_->take(cycle(), slot, &placement, flags);
 }
 void SelectBench::copy(std::uint32_t from, std::uint32_t to) {
     if (ops_->copy(cycle(), from, to) != SPUR_OK) throw std::runtime_error("copy failed");

@@ -114,7 +114,7 @@ private:
     std::vector<spur_job_view> jobs_;
     std::deque<std::vector<spur_gres_request>> requests_;
     std::vector<std::uint32_t> order_, partition_list_{0};
-    std::vector<spur_switch_view> switches_;
+    std::vector<spur_group_view> groups_;
     std::vector<std::shared_ptr<void>> kept_;
     spur_partition_view partition_{};
     std::vector<spur_str> gres_names_, gres_types_;

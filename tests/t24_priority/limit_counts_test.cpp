@@ -56,8 +56,9 @@ protected:
         made.qos = made.reservation = SPUR_NONE;
         return made;
     }
-    Reason judge(std::string_view name) { return counts_.judge(job(name), view(name)); }
-    void start(std::string_view name) { counts_.start(job(name), requested_tres(*model_, job(name))); }
+    Text partition_of(std::string_view name) { return job(name).spec->partitions.front(); }
+    Reason judge(std::string_view name) { return counts_.judge(job(name), view(name), partition_of(name)); }
+    void start(std::string_view name) { counts_.start(job(name), requested_tres(*model_, job(name)), partition_of(name)); }
 
     ClusterBuilder b;
     ReadModelBuilder builder_;
@@ -113,7 +114,7 @@ TEST_F(T24LimitCounts, WhoGetsMoreThanAskedForIsJudgedByWhatItGets) {
     EXPECT_EQ(judge("a"), Reason::none);
     TresList whole_node;
     whole_node.set("cpu", 8);
-    EXPECT_EQ(counts_.judge(job("a"), whole_node), Reason::assoc_max_cpu_per_job_limit);
+    EXPECT_EQ(counts_.judge(job("a"), whole_node, partition_of("a")), Reason::assoc_max_cpu_per_job_limit);
 }
 
 TEST_F(T24LimitCounts, WithoutEnforcementNothingIsLimited) {

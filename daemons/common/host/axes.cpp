@@ -19,10 +19,7 @@ constexpr std::array state_ops{
     SPUR_OP(spur_state_ops, add_member, optional, any), SPUR_OP(spur_state_ops, remove_member, optional, any),
     SPUR_OP(spur_state_ops, transfer, optional, any),
 };
-constexpr std::array sched_ops{
-    SPUR_OP(spur_sched_ops, plan, required, cycle),
-    SPUR_OP(spur_sched_ops, explain, optional, any),
-};
+constexpr std::array sched_ops{SPUR_OP(spur_sched_ops, plan, required, cycle)};
 constexpr std::array select_ops{
     SPUR_OP(spur_select_ops, begin, required, cycle),      SPUR_OP(spur_select_ops, end, required, cycle),
     SPUR_OP(spur_select_ops, slots, required, cycle),      SPUR_OP(spur_select_ops, copy, required, cycle),
@@ -65,10 +62,11 @@ constexpr std::array cgroup_ops{
     SPUR_OP(spur_cgroup_ops, scopes, optional, main),
 };
 
-// The host finds an op's number by its offset: tables are a header of 8 bytes and then pointers, none left out.
+// The host finds an op's number by its offset: tables are a header and then pointers, none left out.
 template <class Ops>
 consteval bool is_complete(std::span<const OpInfo> ops) {
-    std::size_t at = 8;
+    std::size_t at = ops.front().offset;
+    if (at > 16) return false;
     for (const auto& op : ops) {
         if (op.offset != at) return false;
         at += sizeof(void*);

@@ -1,17 +1,18 @@
 // The axes: for each one its interface, the ops a plugin must have, and what happens when its choice cannot be used.
 #pragma once
 
-#include <spur/plugin/accounting.h>
+#include <spur/plugin/draft/accounting.h>
 #include <spur/plugin/auth.h>
 #include <spur/plugin/cgroup.h>
-#include <spur/plugin/gpu.h>
-#include <spur/plugin/net.h>
+#include <spur/plugin/draft/gpu.h>
+#include <spur/plugin/draft/net.h>
 #include <spur/plugin/priority.h>
 #include <spur/plugin/sched.h>
 #include <spur/plugin/select.h>
 #include <spur/plugin/state.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -26,9 +27,23 @@ struct OpInfo {
     Role role;
 };
 
+// Stands between a host that calls the newest table of an axis and a plugin that has an older one.
+struct Adapter {
+    virtual ~Adapter() = default;
+    const void* ops{nullptr};    // of the axis's own interface
+    spur_plugin* self{nullptr};  // what those are called with
+};
+
+// An interface of earlier releases that this host still speaks.
+struct OlderInterface {
+    const char* id;  // "spur.sched/1", where the axis's own is "spur.sched/2"
+    std::span<const OpInfo> ops;
+    std::unique_ptr<Adapter> (*adapt)(const void* ops, spur_plugin* self);
+};
+
 struct AxisInfo {
     const char* name;       // "sched"
-    const char* interface;  // "spur.sched/1"
+    const char* interface;  // "spur.sched/1"; asked for first
     std::span<const OpInfo> ops;
     std::span<const std::string_view> defaults;  // tried in this order where nothing is configured
     bool has_safe_defaults;  // a quarantined choice may be replaced by a default: not where that would change who is
@@ -36,6 +51,7 @@ struct AxisInfo {
     bool several;            // any number may be active at once
     bool swaps_live;         // an instance can take over from another without a restart
     bool is_policy;          // pure: must not read the clock
+    std::span<const OlderInterface> older{};  // newest first
 };
 
 const AxisInfo* find_axis(std::string_view name);

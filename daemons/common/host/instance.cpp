@@ -87,14 +87,22 @@ std::uint64_t major_of(std::string_view id) {
     return slash == std::string_view::npos ? 0 : std::strtoull(std::string{id.substr(slash + 1)}.c_str(), nullptr, 10);
 }
 
-// Does the plugin list the interface this host asks for? If not, which side is the older one?
-Result<void> check_interface(const Instance::Wanted& wanted) {
-    const std::string_view ours = wanted.axis->interface;
-    const auto family = ours.substr(0, ours.rfind('/') + 1);
+// The newest interface that both sides speak: nullptr stands for the axis's own. Where there is none, which side is the
+// older one?
+Result<const OlderInterface*> choose_interface(const Instance::Wanted& wanted) {
+    const auto& listed = wanted.info->interfaces;
+    const auto lists = [&](const char* id) { return std::ranges::find(listed, id) != listed.end(); };
+    const std::string_view newest_of_ours = wanted.axis->interface;
+    if (lists(wanted.axis->interface)) return nullptr;
+    std::string ours{newest_of_ours};
+    for (const auto& older : wanted.axis->older) {
+        if (lists(older.id)) return &older;
+        ours += fmt::format(" and {}", older.id);
+    }
+    const auto family = newest_of_ours.substr(0, newest_of_ours.rfind('/') + 1);
     std::string theirs;
     std::uint64_t newest = 0;
-    for (const auto& id : wanted.info->interfaces) {
-        if (id == ours) return {};
+    for (const auto& id : listed) {
         if (!std::string_view{id}.starts_with(family)) continue;
         theirs += (theirs.empty() ? "" : " and ") + id;
         newest = std::max(newest, major_of(id));
@@ -104,10 +112,11 @@ Result<void> check_interface(const Instance::Wanted& wanted) {
     if (theirs.empty())
         return fail(ErrorCode::invalid,
                     "plugin {} refused: it lists {} and this {} needs {}; choose a plugin for the axis {}", type,
-                    fmt::join(wanted.info->interfaces, ", "), program, ours, wanted.axis->name);
-    return fail(ErrorCode::invalid, "plugin {} refused: it speaks {}, this {} speaks {}; install {}", type, theirs,
-                program, ours,
-                newest > major_of(ours) ? "a release of the plugin for Spur 1.x" : "a newer release of the plugin");
+                    fmt::join(listed, ", "), program, ours, wanted.axis->name);
+    return fail(
+        ErrorCode::invalid, "plugin {} refused: it speaks {}, this {} speaks {}; install {}", type, theirs, program,
+        ours,
+        newest > major_of(newest_of_ours) ? "a release of the plugin for Spur 1.x" : "a newer release of the plugin");
 }
 
 }  // namespace
@@ -134,11 +143,15 @@ ErrorCode code_of(spur_status status) {
 
 Error error_of(spur_status status, std::string text) { return {code_of(status), std::move(text)}; }
 
-Instance::Instance(Wanted wanted) : wanted_{std::move(wanted)}, services_{wanted_.setup, wanted_.executor} {}
+Instance::Instance(Wanted wanted, const OlderInterface* older)
+    : wanted_{std::move(wanted)},
+      services_{wanted_.setup, wanted_.executor},
+      first_op_{wanted_.axis->ops.front().offset},
+      older_{older} {}
 
 Result<Instance*> Instance::make(Wanted wanted) {
-    SPUR_CHECK(check_interface(wanted));
-    auto* const instance = new Instance{std::move(wanted)};
+    SPUR_TRY(const auto* const older, choose_interface(wanted));
+    auto* const instance = new Instance{std::move(wanted), older};
     remember(instance);
     SPUR_CHECK(instance->create());
     if (auto good = instance->check_ops(); !good) {
@@ -164,7 +177,10 @@ Result<void> Instance::create() {
         services_.close();
         return std::unexpected(thrown({"create", 0, true, Role::main}));
     }
-    if (status == SPUR_OK && self_ != nullptr) return {};
+    if (status == SPUR_OK && self_ != nullptr) {
+        called_with_ = self_;
+        return {};
+    }
     services_.drain(std::chrono::seconds{5});
     services_.close();
     if (status == SPUR_OK)
@@ -178,7 +194,7 @@ Result<void> Instance::check_ops() {
     const auto& program = wanted_.setup.program;
     try {
         const Frame frame{name(), "query", Role::any};
-        ops_ = wanted_.desc->query(self_, axis().interface);
+        ops_ = wanted_.desc->query(self_, interface());
     } catch (...) {
         return std::unexpected(thrown({"query", 0, true, Role::any}));
     }
@@ -186,36 +202,43 @@ Result<void> Instance::check_ops() {
     if (ops_ == nullptr)
         return fail(ErrorCode::invalid,
                     "plugin {} refused: it lists {} and its query() answers NULL for it; this {} needs the table",
-                    type(), axis().interface, program);
+                    type(), interface(), program);
     if (!size || reinterpret_cast<std::uintptr_t>(ops_) % alignof(void*) != 0)
         return fail(ErrorCode::invalid, "plugin {} refused: its query() answers with a pointer that cannot be read",
                     type());
     if (*size > most_table_bytes)
         return fail(ErrorCode::invalid,
                     "plugin {} refused: its {} table claims to be {} bytes long; its `size` was not set to sizeof",
-                    type(), axis().interface, *size);
-    std::vector<std::byte> copy(*size);
-    if (!copy_memory(copy.data(), ops_, *size))
+                    type(), interface(), *size);
+    // What was checked is what is called, whatever becomes of the plugin's own table.
+    table_.assign(std::max<std::size_t>(*size / sizeof(std::uint64_t) + 1, most_ops + 2), 0);
+    if (!copy_memory(table_.data(), ops_, *size))
         return fail(ErrorCode::invalid,
                     "plugin {} refused: its {} table claims {} bytes and not all of them can be read", type(),
-                    axis().interface, *size);
+                    interface(), *size);
+    ops_ = table_.data();
     ops_size_ = *size;
-    for (const auto& op : axis().ops) {
+    for (const auto& op : older_ != nullptr ? older_->ops : axis().ops) {
         const bool is_there = op.offset + sizeof(void*) <= ops_size_;
         if (op.required && !is_there)
             return fail(ErrorCode::invalid,
                         "plugin {} refused: its {} table is {} bytes and ends before {}(), which this {} requires; "
                         "build it with the "
                         "headers of Spur 1.0 or later",
-                        type(), axis().interface, ops_size_, op.name, program);
+                        type(), interface(), ops_size_, op.name, program);
         const void* const function = find_op(op.offset);
         if (op.required && function == nullptr)
             return fail(ErrorCode::invalid, "plugin {} refused: {}() of its {} table is NULL and this {} requires it",
-                        type(), op.name, axis().interface, program);
+                        type(), op.name, interface(), program);
         if (function != nullptr && !is_code(function))
             return fail(ErrorCode::invalid, "plugin {} refused: {}() of its {} table does not point to code", type(),
-                        op.name, axis().interface);
+                        op.name, interface());
     }
+    if (older_ == nullptr) return {};
+    adapter_ = older_->adapt(ops_, self_);
+    ops_ = adapter_->ops;
+    ops_size_ = copy_value(static_cast<const std::uint32_t*>(ops_)).value_or(0);
+    called_with_ = adapter_->self;
     return {};
 }
 
@@ -229,7 +252,7 @@ const void* Instance::find_op(std::uint32_t offset) const {
 std::vector<OpStats> Instance::stats() const {
     std::vector<OpStats> all;
     for (const auto& op : axis().ops) {
-        auto one = counters_[(op.offset - 8) / sizeof(void*)].read(op.name);
+        auto one = counters_[number_of(op.offset)].read(op.name);
         if (one.calls > 0 || one.running > 0 || find_op(op.offset) != nullptr) all.push_back(std::move(one));
     }
     if (auto tasks = services_.task_stats(); tasks.calls > 0) all.push_back(std::move(tasks));

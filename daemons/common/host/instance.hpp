@@ -44,15 +44,16 @@ public:
     const DescriptorInfo& info() const { return *wanted_.info; }
     const Library& library() const { return *wanted_.library; }
     const std::vector<ConfigOption>& options() const { return wanted_.options; }
-    spur_plugin* self() const { return self_; }
+    spur_plugin* self() const { return called_with_; }
+    const char* interface() const { return older_ != nullptr ? older_->id : axis().interface; }  // what it speaks
     const void* ops() const { return ops_; }
     Services& services() { return services_; }
     const char* name() const { return services_.type(); }  // terminated, for frames
 
     // The op at this offset, or nullptr where the plugin has none.
     const void* find_op(std::uint32_t offset) const;
-    OpCounter& counter(std::uint32_t offset) { return counters_[(offset - 8) / sizeof(void*)]; }
-    const OpInfo& op(std::uint32_t offset) const { return wanted_.axis->ops[(offset - 8) / sizeof(void*)]; }
+    OpCounter& counter(std::uint32_t offset) { return counters_[number_of(offset)]; }
+    const OpInfo& op(std::uint32_t offset) const { return wanted_.axis->ops[number_of(offset)]; }
     std::vector<OpStats> stats() const;
 
     // An instance is kept alive by whoever is inside of it.
@@ -75,14 +76,20 @@ public:
     bool checks_roles() const { return wanted_.setup.checks_roles; }
 
 private:
-    explicit Instance(Wanted wanted);
+    explicit Instance(Wanted wanted, const OlderInterface* older);
+    std::size_t number_of(std::uint32_t offset) const { return (offset - first_op_) / sizeof(void*); }
     Result<void> create();
     Result<void> check_ops();
     void destroy();
 
     Wanted wanted_;
     Services services_;
+    std::uint32_t first_op_;       // offset in the axis's table
+    const OlderInterface* older_;  // nullptr: it speaks the axis's own
+    std::unique_ptr<Adapter> adapter_;
     spur_plugin* self_{nullptr};
+    spur_plugin* called_with_{nullptr};  // self_, or the adapter's
+    std::vector<std::uint64_t> table_;   // a copy of the plugin's, zeros behind
     const void* ops_{nullptr};
     std::uint32_t ops_size_{};
     std::array<OpCounter, most_ops> counters_;

@@ -9,6 +9,7 @@
 #include "daemons/common/host/memory.hpp"
 #include "daemons/common/host/options.hpp"
 #include "daemons/common/host/search.hpp"
+#include "plugin-api/abi/first_sizes.hpp"
 
 namespace spur::host {
 namespace {
@@ -34,7 +35,8 @@ public:
     // A size-prefixed struct: at least the first release's members, at most something sane; what is newer than us is
     // left out, what the plugin's headers did not have yet is zero.
     template <class T>
-    Result<T> grown(const T* from, std::size_t first_release, const std::string& what) const {
+    Result<T> grown(const T* from, const std::string& what) const {
+        constexpr auto first_release = abi::first_size<T>;
         const auto size = copy_value(reinterpret_cast<const std::uint32_t*>(from));
         if (!size)
             return refuse("{} lies in memory that cannot be read; build the plugin again with its headers", what);
@@ -64,7 +66,7 @@ public:
         return from == nullptr ? Result<std::string>{std::string{}} : text(from, longest, what);
     }
 
-    Result<OptionInfo> option(const spur_option* from, const std::string& type, std::size_t index) const;
+    Result<OptionInfo> option(const char* from, std::size_t stride, const std::string& type, std::size_t index) const;
     Result<std::vector<OptionInfo>> options(const spur_plugin_desc& desc, const std::string& type) const;
     Result<std::vector<std::string>> interfaces(const spur_plugin_desc& desc, const std::string& type) const;
     Result<DescriptorInfo> descriptor(const spur_plugin_desc& desc) const;
@@ -79,9 +81,12 @@ bool is_key(std::string_view key) {
            std::ranges::all_of(key, [](char c) { return (c >= 'a' && c <= 'z') || is_digit(c) || c == '_'; });
 }
 
-Result<OptionInfo> Reader::option(const spur_option* from, const std::string& type, std::size_t index) const {
-    const auto raw = copy_value(from);
-    if (!raw)
+// As much of the record as its writer's headers had; what they did not have yet is zero.
+Result<OptionInfo> Reader::option(const char* from, std::size_t stride, const std::string& type,
+                                  std::size_t index) const {
+    spur_option record{};
+    const auto* const raw = &record;
+    if (!copy_memory(&record, from, std::min(stride, sizeof(record))))
         return refuse("option {} of {} cannot be read; option_count is too high or `options` is wrong", index, type);
     OptionInfo out;
     SPUR_TRY(out.key, text(raw->key, longest_name, fmt::format("the key of option {} of {}", index, type)));
@@ -112,13 +117,13 @@ Result<std::vector<OptionInfo>> Reader::options(const spur_plugin_desc& desc, co
     if (desc.option_count > most_options)
         return refuse("{} claims {} options; the most is {}", type, desc.option_count, most_options);
     if (desc.options == nullptr) return refuse("{} claims {} options and `options` is NULL", type, desc.option_count);
-    if (desc.option_stride < sizeof(spur_option) || desc.option_stride > most_bytes ||
+    if (desc.option_stride < abi::first_size<spur_option> || desc.option_stride > most_bytes ||
         desc.option_stride % alignof(spur_option) != 0)
         return refuse("{} has option_stride {}; set it to sizeof(spur_option), which is {}", type, desc.option_stride,
                       sizeof(spur_option));
     for (std::uint32_t i = 0; i < desc.option_count; ++i) {
         const auto* const at = reinterpret_cast<const char*>(desc.options) + std::size_t{desc.option_stride} * i;
-        SPUR_TRY(auto one, option(reinterpret_cast<const spur_option*>(at), type, i));
+        SPUR_TRY(auto one, option(at, desc.option_stride, type, i));
         for (const auto& other : out)
             if (other.key == one.key) return refuse("{} declares option {} twice", type, spur::quoted(one.key));
         out.push_back(std::move(one));
@@ -171,7 +176,7 @@ Result<void> read_module(const spur_module* module, const std::string& file, con
                          ModuleInfo& info, std::vector<spur_plugin_desc>& descriptors) {
     const Reader reader{file, program};
     if (module == nullptr) return reader.refuse("its spur_module_v1() returned NULL");
-    SPUR_TRY(const auto head, reader.grown(module, sizeof(spur_module), "its spur_module"));
+    SPUR_TRY(const auto head, reader.grown(module, "its spur_module"));
     if (head.abi != SPUR_ABI_EPOCH)
         return reader.refuse("it was built for ABI epoch {} and {} speaks epoch {}; install its release for Spur 1.x",
                              head.abi, program, SPUR_ABI_EPOCH);
@@ -184,9 +189,7 @@ Result<void> read_module(const spur_module* module, const std::string& file, con
         if (!entry || descriptors.size() > most_plugins)
             return reader.refuse("its list of plugins does not end with NULL");
         if (*entry == nullptr) break;
-        constexpr auto first_release = offsetof(spur_plugin_desc, query) + sizeof(spur_plugin_desc::query);
-        SPUR_TRY(const auto desc,
-                 reader.grown(*entry, first_release, fmt::format("descriptor {}", descriptors.size())));
+        SPUR_TRY(const auto desc, reader.grown(*entry, fmt::format("descriptor {}", descriptors.size())));
         SPUR_TRY(auto described, reader.descriptor(desc));
         for (const auto& other : info.plugins)
             if (other.type == described.type) return reader.refuse("it holds {} twice", described.type);

@@ -31,11 +31,11 @@ struct PlanGate::Calls {
         if (!gate.admits("may_start", job)) return SPUR_E_INVALID;
         return gate.inner_->may_start(gate.inner_, job, partition);
     }
-    static spur_status start(const spur_plan_sink* table, std::uint32_t job, std::uint32_t partition, spur_span shares,
-                             std::uint32_t limit_s) noexcept {
+    static spur_status start(const spur_plan_sink* table, std::uint32_t job, std::uint32_t partition,
+                             const spur_placement* placement, std::uint32_t limit_s) noexcept {
         auto& gate = of(table);
         if (!gate.admits("start", job)) return SPUR_E_INVALID;
-        return gate.inner_->start(gate.inner_, job, partition, shares, limit_s);
+        return gate.inner_->start(gate.inner_, job, partition, placement, limit_s);
     }
     static void expect(const spur_plan_sink* table, std::uint32_t job, std::int64_t start, std::uint32_t partition,
                        spur_bits nodes) noexcept {
@@ -47,10 +47,11 @@ struct PlanGate::Calls {
         if (gate.admits("waits", job)) gate.inner_->waits(gate.inner_, job, reason, text);
     }
     static spur_status preempt(const spur_plan_sink* table, std::uint32_t job, std::uint32_t partition,
-                               const std::uint32_t* victims, std::uint32_t victim_count, spur_span shares) noexcept {
+                               const std::uint32_t* victims, std::uint32_t victim_count,
+                               const spur_placement* placement) noexcept {
         auto& gate = of(table);
         if (!gate.admits("preempt", job)) return SPUR_E_INVALID;
-        return gate.inner_->preempt(gate.inner_, job, partition, victims, victim_count, shares);
+        return gate.inner_->preempt(gate.inner_, job, partition, victims, victim_count, placement);
     }
 };
 

@@ -73,15 +73,19 @@ struct SelectGate::Calls {
         return counted(gate, offsetof(spur_select_ops, copy), {}, SPUR_E_INTERNAL,
                        [&] { return gate.real_->copy(gate.cycle_, from, to); });
     }
-    static void take(spur_select_cycle* cycle, std::uint32_t slot, spur_span shares, std::uint32_t flags) noexcept {
+    static void take(spur_select_cycle* cycle, std::uint32_t slot, const spur_placement* placement,
+                     std::uint32_t flags) noexcept {
         auto& gate = of(cycle);
         if (is_in_cycle(gate, "take"))
-            counted(gate, offsetof(spur_select_ops, take), [&] { gate.real_->take(gate.cycle_, slot, shares, flags); });
+            counted(gate, offsetof(spur_select_ops, take),
+                    [&] { gate.real_->take(gate.cycle_, slot, placement, flags); });
     }
-    static void give(spur_select_cycle* cycle, std::uint32_t slot, spur_span shares, std::uint32_t flags) noexcept {
+    static void give(spur_select_cycle* cycle, std::uint32_t slot, const spur_placement* placement,
+                     std::uint32_t flags) noexcept {
         auto& gate = of(cycle);
         if (is_in_cycle(gate, "give"))
-            counted(gate, offsetof(spur_select_ops, give), [&] { gate.real_->give(gate.cycle_, slot, shares, flags); });
+            counted(gate, offsetof(spur_select_ops, give),
+                    [&] { gate.real_->give(gate.cycle_, slot, placement, flags); });
     }
     static spur_status pick(spur_select_cycle* cycle, const spur_pick* pick, spur_placement* out) noexcept {
         auto& gate = of(cycle);
@@ -120,6 +124,7 @@ void SelectGate::open(Instance& select, Instance& sched) {
     const auto has = [&](std::size_t offset) { return select.find_op(static_cast<std::uint32_t>(offset)) != nullptr; };
     table_ = {sizeof(table_),
               0,
+              real_->understands,
               Calls::begin,
               Calls::end,
               Calls::slots,

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "daemons/common/planning/wishes.hpp"
+
 namespace spur::planning {
 
 namespace {
@@ -29,6 +31,7 @@ PlanningCycle::PlanningCycle(PolicyPlugins plugins)
 
 CycleOutcome PlanningCycle::run(CycleInput input) {
     CycleOutcome outcome;
+    if (mirror_.set_understood(understood())) input.changes.everything = true;
     mirror_.update(input.model, input.changes);
     limits_.update(input.model, input.changes);
     if (input.rescore || input.changes.directory || input.changes.everything) {
@@ -42,14 +45,17 @@ CycleOutcome PlanningCycle::run(CycleInput input) {
     outcome.pending = view.pending_order.count;
     if (input.notes) note_array_limits(outcome);
     if (input.notes) note_missing_nodes(outcome);
+    if (input.notes) note_unknown_wishes(outcome);
     if (outcome.pending == 0) {
         mirror_.end_cycle();
         return outcome;
     }
     outcome.alarm = mirror_.next_alarm(input.now);
+    promises_.update(*input.model, input.now);
     static const std::atomic<bool> never{false};
     const auto& stopping = input.stopping != nullptr ? *input.stopping : never;
-    PlanCollector collector{mirror_, view, Clock::time_point::max(), stopping, limits_, std::move(input.may_start)};
+    PlanCollector collector{mirror_, view,      Clock::time_point::max(),  stopping,
+                            limits_, promises_, std::move(input.may_start)};
     collector.keep_notes(input.notes);
     // The planner keeps to the budget, says so when it does not, and lets no other thread into the collector.
     const auto planned = planner_.run(view, *collector.sink(), {input.budget, &stopping});
@@ -81,6 +87,22 @@ void PlanningCycle::note_missing_nodes(CycleOutcome& outcome) {
         const Text text{fmt::format("BadConstraints, MissingNodes:{}", backing.filter->missing)};
         if (backing.job->reason == Reason::bad_constraints && backing.job->reason_text == text) continue;
         outcome.plan.notes.push_back({.job = backing.job->id, .reason = Reason::bad_constraints, .reason_text = text});
+    }
+}
+
+std::uint64_t PlanningCycle::understood() const {
+    const auto select = plugins_.select.pin();
+    const auto sched = plugins_.sched.pin();
+    return (select ? select.ops().understands : 0) | (sched ? sched.ops().understands : 0);
+}
+
+void PlanningCycle::note_unknown_wishes(CycleOutcome& outcome) {
+    for (const auto slot : mirror_.misunderstood()) {
+        const auto& job = *mirror_.pending().backing(slot).job;
+        const auto unknown = mirror_.pending().view(slot).wishes & ~mirror_.understood();
+        const Text text{say_unknown(unknown, plugins_.select.type(), plugins_.sched.type())};
+        if (job.reason == Reason::bad_constraints && job.reason_text == text) continue;
+        outcome.plan.notes.push_back({.job = job.id, .reason = Reason::bad_constraints, .reason_text = text});
     }
 }
 

@@ -55,15 +55,18 @@ public:
     const PriorityReport& priorities() const { return report_; }
 
 private:
+    std::uint64_t understood() const;  // wishes of jobs, by the plugins in force
     void publish_shares(UnixSeconds now, CycleOutcome& outcome);
     void score(UnixSeconds now, CycleOutcome& outcome);
     void note_array_limits(CycleOutcome& outcome);
     void note_missing_nodes(CycleOutcome& outcome);
+    void note_unknown_wishes(CycleOutcome& outcome);
 
     PolicyPlugins plugins_;
     host::Planner planner_;
     Mirror mirror_;
     LimitCounts limits_;
+    Promises promises_;
     PriorityReport report_;
 };
 

@@ -12,10 +12,9 @@
 
 namespace spur::planning {
 
-LimitCounts::Key LimitCounts::key_of(const Job& job) {
+LimitCounts::Key LimitCounts::key_of(const Job& job, const Text& partition) {
     const auto& spec = *job.spec;
-    return {job.association, spec.qos, spec.partitions.empty() ? Text{} : spec.partitions.front(), spec.account,
-            spec.uid};
+    return {job.association, spec.qos, partition, spec.account, spec.uid};
 }
 
 void LimitCounts::update(const std::shared_ptr<const ReadModel>& model, const Changes& changes) {
@@ -50,7 +49,7 @@ void LimitCounts::update_job(JobId id) {
         running_.erase(known);
     }
     if (!runs) return;
-    Counted counted{key_of(*job), allocated_tres(*model_, *job->allocation)};
+    Counted counted{key_of(*job, job->allocation->partition), allocated_tres(*model_, *job->allocation)};
     count(counted.key, +1, counted.tres);
     running_.emplace(id, std::move(counted));
 }
@@ -118,41 +117,43 @@ bool LimitCounts::is_below_threshold(const Job& job) const {
     return share != shares_->end() && share->second.factor < *qos->usage_threshold;
 }
 
-Reason LimitCounts::judge(const Job& job, const spur_job_view& view) {
+Reason LimitCounts::judge(const Job& job, const spur_job_view& view, const Text& partition) {
     if (!enforces_) return Reason::none;
     if (is_below_threshold(job)) return Reason::qos_usage_threshold;
-    const auto partition = view.partitions.count > 0 ? *SPUR_AT(std::uint32_t, view.partitions, 0) : SPUR_NONE;
     plugin::Hash look;
-    look(view.klass, view.association, view.qos, view.uid, partition, view.limit_s);
+    look(view.klass, view.association, view.qos, view.uid, std::hash<std::string_view>{}(partition.view()),
+         view.limit_s);
     if (view.association == SPUR_NONE) look(std::hash<std::string_view>{}(job.spec->account.view()));
 
     // Within a plan things only get tighter: a no stays a no. A yes holds until the plan starts something more.
     auto& verdict = verdicts_[look.value()];
     const auto now = started_.size() + 1;
     if (verdict.free || verdict.reason != Reason::none || verdict.found_at == now) return verdict.reason;
-    auto& place = place_of(key_of(job));
+    auto& place = place_of(key_of(job, partition));
     verdict = {Reason::none, now, place.free};
     if (!place.free) verdict.reason = judge(place, job, requested_tres(*model_, job));
     return verdict.reason;
 }
 
-Reason LimitCounts::judge(const Job& job, const TresList& would_use) {
+Reason LimitCounts::judge(const Job& job, const TresList& would_use, const Text& partition) {
     if (!enforces_) return Reason::none;
-    auto& place = place_of(key_of(job));
+    auto& place = place_of(key_of(job, partition));
     return place.free ? Reason::none : judge(place, job, would_use);
 }
 
 LimitHit LimitCounts::find(const Job& job) {
     if (!enforces_) return {};
-    return find_limit(place_of(key_of(job)).limits.place, requested_tres(*model_, job), job.time_limit_min,
+    const auto& partitions = job.spec->partitions;
+    return find_limit(place_of(key_of(job, partitions.empty() ? Text{} : partitions.front())).limits.place,
+                      requested_tres(*model_, job), job.time_limit_min,
                       [&](const auto* group, const auto* quality, std::string_view tres) {
                           return run_minutes(group, quality, tres);
                       });
 }
 
-void LimitCounts::start(const Job& job, const TresList& uses) {
+void LimitCounts::start(const Job& job, const TresList& uses, const Text& partition) {
     if (!enforces_) return;
-    started_.push_back({key_of(job), uses});
+    started_.push_back({key_of(job, partition), uses});
     count(started_.back().key, +1, uses);
 }
 

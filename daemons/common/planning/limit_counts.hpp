@@ -28,14 +28,14 @@ public:
     void begin_plan();
 
     // Why limits do not let one more task of `job` start; none: they do. `view` is the job as planners see it: what was
-    // found out about one holds for all that look the same.
-    Reason judge(const Job& job, const spur_job_view& view);
+    // found out about one holds for all that look the same. `partition` is where it would start.
+    Reason judge(const Job& job, const spur_job_view& view, const Text& partition);
     // The same for the very resources it would get.
-    Reason judge(const Job& job, const TresList& would_use);
+    Reason judge(const Job& job, const TresList& would_use, const Text& partition);
     // The limit behind that reason, with its numbers.
     LimitHit find(const Job& job);
     // The plan has started it with these.
-    void start(const Job& job, const TresList& uses);
+    void start(const Job& job, const TresList& uses, const Text& partition);
 
     bool enforces() const { return enforces_; }
 
@@ -60,7 +60,7 @@ private:
         bool free{false};
     };
 
-    static Key key_of(const Job& job);
+    static Key key_of(const Job& job, const Text& partition);
     Place& place_of(const Key& key);
     void count(const Key& key, int jobs, const TresList& tres);
     void update_job(JobId id);

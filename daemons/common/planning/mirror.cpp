@@ -102,6 +102,7 @@ void Mirror::rebuild() {
     array_slots_.clear();
     not_yet_.clear();
     without_node_.clear();
+    misunderstood_.clear();
     node_views_.clear();
     node_backings_.clear();
     node_classes_.clear();
@@ -132,6 +133,7 @@ void Mirror::update_job(JobId id) {
         if (slot < owners_.size()) owners_[slot] = {};
         array_slots_.erase(slot);
         without_node_.erase(slot);
+        misunderstood_.erase(slot);
         if (not_yet_.erase(slot) == 0) gone_pending_.push_back(slot);
         order_dirty_ = true;
     }
@@ -158,11 +160,13 @@ void Mirror::update_job(JobId id) {
         unscored_.push_back(slot);
         const auto& filter = pending_.backing(slot).filter;
         const bool lacks_node = job->eligible && filter && !filter->missing.empty();
-        if (lacks_node)
-            without_node_.insert(slot);
-        else
-            without_node_.erase(slot);
-        if (!job->eligible || lacks_node) {
+        const bool is_unknown = job->eligible && (pending_.view(slot).wishes & ~understood_) != 0;
+        const auto note = [slot](std::set<std::uint32_t>& set, bool is_in) {
+            is_in ? void(set.insert(slot)) : void(set.erase(slot));
+        };
+        note(without_node_, lacks_node);
+        note(misunderstood_, is_unknown);
+        if (!job->eligible || lacks_node || is_unknown) {
             if (not_yet_.insert(slot).second && !is_new) gone_pending_.push_back(slot);
             array_slots_.erase(slot);
             return;
@@ -317,7 +321,7 @@ const spur_cluster_view& Mirror::view(UnixSeconds now) {
              .licenses = span_of(license_views_),
              .qos = span_of(qos_views_),
              .associations = span_of(association_views_),
-             .switches = span_of(switch_views_),
+             .groups = span_of(switch_views_),
              .features = span_of(features_.views),
              .gres_names = span_of(gres_names_.views),
              .gres_types = span_of(gres_types_.views),

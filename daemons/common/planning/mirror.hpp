@@ -15,6 +15,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "daemons/common/planning/read_model.hpp"
@@ -43,6 +44,7 @@ struct JobBacking {
     std::vector<spur_gres_request> gres;
     std::vector<spur_license_request> licenses;
     std::vector<spur_node_share> shares;
+    spur_placement held;
     std::vector<spur_gres_share> share_gres;
     Words words;
     std::uint32_t min_priority{};  // with less than that nothing is kept free for it
@@ -75,6 +77,9 @@ private:
 
 class Mirror {
 public:
+    // What the policy plugins in force understand of jobs' wishes (SPUR_WISH_*). True: other than before, so the next
+    // update() has to be of everything.
+    bool set_understood(std::uint64_t wishes) { return std::exchange(understood_, wishes) != wishes; }
     // Brings the records up to date.
     void update(const std::shared_ptr<const ReadModel>& model, const Changes& changes);
 
@@ -95,6 +100,10 @@ public:
     const std::vector<std::uint32_t>& at_array_limit() const { return at_array_limit_; }
     // Waiting jobs that require a node which has left the configuration: no planner is shown them until it is back.
     const std::set<std::uint32_t>& without_node() const { return without_node_; }
+
+    // Waiting jobs with a wish that no plugin in force understands: no planner is shown them either.
+    const std::set<std::uint32_t>& misunderstood() const { return misunderstood_; }
+    std::uint64_t understood() const { return understood_; }
 
     // A cycle has seen everything: the next view's changes start here.
     void end_cycle();
@@ -172,7 +181,7 @@ private:
     std::vector<spur_reservation_view> reservation_views_;
     std::vector<Words> reservation_words_, reservation_cores_;
     std::vector<std::vector<spur_license_request>> reservation_licenses_;
-    std::vector<spur_switch_view> switch_views_;
+    std::vector<spur_group_view> switch_views_;
     std::vector<Words> switch_words_;
     Interned features_, gres_names_, gres_types_;
     std::unordered_map<std::string, std::shared_ptr<const NodeFilter>> filters_;
@@ -201,6 +210,8 @@ private:
     std::vector<std::uint32_t> at_array_limit_;
     std::unordered_set<std::uint32_t> not_yet_;  // slots of jobs that wait for a time or for others
     std::set<std::uint32_t> without_node_;       // of those, the ones whose required nodes are not there
+    std::set<std::uint32_t> misunderstood_;      // and the ones with a wish nobody knows
+    std::uint64_t understood_{~std::uint64_t{0}};
     std::vector<std::uint32_t> changed_nodes_, new_pending_, new_running_, gone_pending_, gone_running_;
     bool changes_complete_{false};
     std::set<UnixSeconds> alarms_;

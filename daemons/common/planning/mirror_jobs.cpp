@@ -6,6 +6,7 @@
 #include "core/machine/validate.hpp"
 #include "core/model/request.hpp"
 #include "daemons/common/planning/mirror_parts.hpp"
+#include "daemons/common/planning/wishes.hpp"
 
 namespace spur::planning {
 
@@ -207,6 +208,9 @@ void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
     view.uid = spec.uid;
     view.gid = spec.gid;
     view.array_tasks = startable_tasks(job);
+    view.array_task = job.array_task.value_or(SPUR_NONE);
+    view.name = str(spec.name);
+    view.extra = str(spec.extra);
     view.het_group = job.het_job.value;
     view.restarts = job.restarts;
 
@@ -272,6 +276,7 @@ void Mirror::fill_request(const Job& job, std::uint32_t slot, JobTable& table) {
     view.preempt_exempt_until = job.start_time + exempt_s;
     if (job.is_running() && view.preempt_mode != SPUR_PREEMPT_OFF && view.preempt_exempt_until > model_->now)
         alarms_.insert(view.preempt_exempt_until);
+    view.wishes = wishes_of(view);
     view.klass = request_class(view, backing);
 }
 
@@ -334,7 +339,8 @@ void Mirror::fill_shares(const Job& job, JobBacking& backing, spur_job_view& vie
                     sizeof(spur_gres_share)};
         backing.shares.push_back(out);
     }
-    view.shares = span_of(backing.shares);
+    backing.held = spur_placed(backing.shares.data(), static_cast<std::uint32_t>(backing.shares.size()));
+    view.held = &backing.held;
 }
 
 }  // namespace spur::planning

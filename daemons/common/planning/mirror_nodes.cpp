@@ -123,8 +123,11 @@ void Mirror::fill_node_gres(const Node& node, NodeBacking& backing) {
                                            .cores = {}});
         if (is_part_gres(pool.name.view())) add_shards(node, pool, backing.devices.back());
     }
-    for (const auto& link : node.gpu_links) backing.links.push_back({link.from, link.to, link.weight, link.kind});
     const auto gpu = gres_names_.number(gpu_gres);
+    const auto gpus =
+        static_cast<std::uint32_t>(std::ranges::find(backing.gres, gpu, &spur_gres_view::name) - backing.gres.begin());
+    for (const auto& link : node.gpu_links)
+        backing.links.push_back({link.from, link.to, gpus, link.weight, link.kind, 0});
     for (std::size_t i = 0; i < backing.gres.size(); ++i) {
         auto& gres = backing.gres[i];
         gres.devices = span_of(backing.devices[i]);
@@ -142,7 +145,12 @@ void Mirror::update_switches() {
         auto& words = switch_words_.emplace_back((node_count + 63) / 64);
         for (const auto& name : one.nodes)
             if (const auto* node = model_->find_node(name.view())) set_bit(words, node->id.value);
-        switch_views_.push_back({str(one.name), one.parent, one.level, {}});
+        switch_views_.push_back({.name = str(one.name),
+                                 .kind = SPUR_GROUP_SWITCH,
+                                 .level = one.level,
+                                 .parent = one.parent,
+                                 .reserved = 0,
+                                 .nodes = {}});
     }
     for (std::size_t i = 0; i < switch_words_.size(); ++i) switch_views_[i].nodes = bits(switch_words_[i], node_count);
 }

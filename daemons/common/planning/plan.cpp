@@ -48,9 +48,11 @@ Reason reason_of(std::uint32_t reason) {
     }
 }
 
-Bitset bitset_of(const spur_bits& bits) {
+// `most` is what there is; who claims more is not believed, nor is memory behind it looked at.
+std::optional<Bitset> bitset_of(const spur_bits& bits, std::uint32_t most) {
     Bitset set;
     if (bits.words == nullptr) return set;
+    if (bits.count > (most + 63) / 64 * 64) return std::nullopt;
     for (std::uint32_t w = 0; w < bits.count / 64; ++w) set.set_word(w, bits.words[w]);
     if (const auto rest = bits.count % 64; rest != 0)  // what lies behind the last bit is not the plugin's to say
         set.set_word(bits.count / 64, bits.words[bits.count / 64] & ((std::uint64_t{1} << rest) - 1));
@@ -83,18 +85,27 @@ PreemptMode mode_of(std::uint32_t mode) {
     return mode == SPUR_PREEMPT_SUSPEND ? PreemptMode::suspend : PreemptMode::cancel;
 }
 
+Text first_partition(const Job& job) { return job.spec->partitions.empty() ? Text{} : job.spec->partitions.front(); }
+
+bool takes_whole_nodes(const spur_placement& given) {
+    const plugin::Records<spur_node_share> shares{spur_shares(&given)};
+    return std::any_of(shares.begin(), shares.end(),
+                       [](const auto& share) { return (share.flags & SPUR_SHARE_WHOLE_NODE) != 0; });
+}
+
 PlanCollector& of(const spur_plan_sink* sink) { return *static_cast<PlanCollector*>(sink->context); }
 
 }  // namespace
 
 PlanCollector::PlanCollector(Mirror& mirror, const spur_cluster_view& view,
                              std::chrono::steady_clock::time_point stop_at, const std::atomic<bool>& stopping,
-                             LimitCounts& counts, MayStart may_start)
+                             LimitCounts& counts, Promises& promises, MayStart may_start)
     : mirror_{mirror},
       view_{view},
       stop_at_{stop_at},
       stopping_{stopping},
       counts_{counts},
+      promises_{promises},
       may_start_{std::move(may_start)} {
     counts_.begin_plan();
     sink_.size = sizeof(sink_);
@@ -106,19 +117,19 @@ PlanCollector::PlanCollector(Mirror& mirror, const spur_cluster_view& view,
                             (self.stop_at_ != never && std::chrono::steady_clock::now() > self.stop_at_);
         return self.stopped_ ? 1 : 0;
     };
-    sink_.may_start = [](const spur_plan_sink* s, std::uint32_t job, std::uint32_t) -> spur_status {
-        return of(s).may_start(job);
+    sink_.may_start = [](const spur_plan_sink* s, std::uint32_t job, std::uint32_t partition) -> spur_status {
+        return of(s).may_start(job, partition);
     };
-    sink_.start = [](const spur_plan_sink* s, std::uint32_t job, std::uint32_t partition, spur_span shares,
-                     std::uint32_t limit_s) { return of(s).start(job, partition, shares, limit_s); };
-    sink_.expect = [](const spur_plan_sink* s, std::uint32_t job, std::int64_t start, std::uint32_t, spur_bits nodes) {
-        of(s).expect(job, start, nodes);
-    };
+    sink_.start = [](const spur_plan_sink* s, std::uint32_t job, std::uint32_t partition, const spur_placement* given,
+                     std::uint32_t limit_s) { return of(s).start(job, partition, given, limit_s); };
+    sink_.expect = [](const spur_plan_sink* s, std::uint32_t job, std::int64_t start, std::uint32_t partition,
+                      spur_bits nodes) { of(s).expect(job, start, partition, nodes); };
     sink_.waits = [](const spur_plan_sink* s, std::uint32_t job, std::uint32_t reason, spur_str text) {
         of(s).waits(job, reason, text);
     };
-    sink_.preempt = [](const spur_plan_sink* s, std::uint32_t job, std::uint32_t, const std::uint32_t* victims,
-                       std::uint32_t count, spur_span) { return of(s).preempt(job, victims, count); };
+    sink_.preempt = [](const spur_plan_sink* s, std::uint32_t job, std::uint32_t partition,
+                       const std::uint32_t* victims, std::uint32_t count,
+                       const spur_placement* given) { return of(s).preempt(job, partition, victims, count, given); };
 }
 
 bool PlanCollector::is_pending(std::uint32_t slot) const {
@@ -136,47 +147,87 @@ PendingNote& PlanCollector::note(JobId job) {
     return plan_.notes[found->second];
 }
 
-spur_status PlanCollector::may_start(std::uint32_t slot) {
+bool PlanCollector::is_own(std::uint32_t slot, std::uint32_t partition) const {
+    const plugin::Records<std::uint32_t> own{mirror_.pending().view(slot).partitions};
+    return std::find(own.begin(), own.end(), partition) != own.end();
+}
+
+spur_status PlanCollector::may_start(std::uint32_t slot, std::uint32_t partition) {
     if (!is_pending(slot)) return SPUR_REJECTED;
     const auto& view = mirror_.pending().view(slot);
     const auto& job = *mirror_.pending().backing(slot).job;
     host::note({"job", view.id});
-    auto limit = counts_.judge(job, view);
+    if (!is_own(slot, partition))
+        return complain(fmt::format("asks whether job {} may start in partition {}, which is not its own", view.id,
+                                    partition)),
+               SPUR_REJECTED;
+    auto limit = counts_.judge(job, view, mirror_.partition(partition).name);
     if (limit == Reason::none && may_start_) limit = may_start_(job);
     if (limit == Reason::none) return SPUR_MAY_START;
     limits_[slot] = limit;
     return SPUR_LIMITED;
 }
 
-Result<Placement> PlanCollector::placement(const Job& job, std::uint32_t partition, spur_span shares,
+Result<NodeShare> PlanCollector::share(const spur_node_share& given) const {
+    if (given.node >= view_.nodes.count)
+        return fail(ErrorCode::invalid, "names node {}, which does not exist", given.node);
+    const auto& node = *SPUR_AT(spur_node_view, view_.nodes, given.node);
+    auto cores = bitset_of(given.cores, node.sockets * node.cores_per_socket);
+    if (!cores)
+        return fail(ErrorCode::invalid, "claims {} cores of node {}, which has {}", given.cores.count,
+                    plugin::view(node.name), node.sockets * node.cores_per_socket);
+    NodeShare out{.node = NodeId{given.node},
+                  .cores = std::move(*cores),
+                  .cpus = given.cpus,
+                  .memory_mib = given.memory_mib,
+                  .tasks = given.tasks};
+    constexpr std::uint32_t most_pieces = 4096;
+    if (given.gres.count > most_pieces || (given.gres.count != 0 && given.gres.stride < sizeof(spur_gres_share)))
+        return fail(ErrorCode::invalid, "brings {} generic resources of {} bytes each on node {}", given.gres.count,
+                    given.gres.stride, plugin::view(node.name));
+    for (const auto& gres : plugin::Records<spur_gres_share>{given.gres}) {
+        if (gres.name >= view_.gres_names.count || gres.type >= view_.gres_types.count)
+            return fail(ErrorCode::invalid, "names a generic resource that does not exist");
+        std::uint32_t most = 0;
+        for (const auto& here : plugin::Records<spur_gres_view>{node.gres})
+            if (here.name == gres.name) most = here.devices.count;
+        auto devices = bitset_of(gres.devices, most);
+        if (!devices)
+            return fail(ErrorCode::invalid, "claims {} devices of node {}, which has {}", gres.devices.count,
+                        plugin::view(node.name), most);
+        add_gres(
+            {Text{mirror_.gres_name(gres.name)}, Text{mirror_.gres_type(gres.type)}, gres.count, std::move(*devices)},
+            out.gres);
+    }
+    return out;
+}
+
+Result<Placement> PlanCollector::placement(std::uint32_t slot, std::uint32_t partition, const spur_placement* given,
                                            std::uint32_t limit_s) const {
+    const auto& job = *mirror_.pending().backing(slot).job;
     if (partition >= mirror_.partition_count())
         return fail(ErrorCode::invalid, "names partition {}, which does not exist", partition);
-    if (shares.count == 0) return fail(ErrorCode::invalid, "starts it on no node");
+    if (given == nullptr || given->share_count == 0 || given->shares == nullptr)
+        return fail(ErrorCode::invalid, "starts it on no node");
+    if (given->share_count > view_.nodes.count)
+        return fail(ErrorCode::invalid, "names {} nodes, and there are {}", given->share_count, view_.nodes.count);
     Placement placed{.job = job.id, .partition = mirror_.partition(partition).name};
-    for (const auto& share : plugin::Records<spur_node_share>{shares}) {
-        if (share.node >= view_.nodes.count)
-            return fail(ErrorCode::invalid, "names node {}, which does not exist", share.node);
-        NodeShare out{.node = NodeId{share.node},
-                      .cores = bitset_of(share.cores),
-                      .cpus = share.cpus,
-                      .memory_mib = share.memory_mib,
-                      .tasks = share.tasks};
-        for (const auto& gres : plugin::Records<spur_gres_share>{share.gres}) {
-            if (gres.name >= view_.gres_names.count || gres.type >= view_.gres_types.count)
-                return fail(ErrorCode::invalid, "names a generic resource that does not exist");
-            add_gres({Text{mirror_.gres_name(gres.name)}, Text{mirror_.gres_type(gres.type)}, gres.count,
-                      bitset_of(gres.devices)},
-                     out.gres);
-        }
-        placed.shares.push_back(std::move(out));
+    for (const auto& one : plugin::Records<spur_node_share>{spur_shares(given)}) {
+        SPUR_TRY(auto taken, share(one));
+        placed.shares.push_back(std::move(taken));
     }
+    // A planner names nodes in any order; the books are kept in this one.
+    if (!std::ranges::is_sorted(placed.shares, {}, &NodeShare::node))
+        std::ranges::sort(placed.shares, {}, &NodeShare::node);
+    const auto twice = std::ranges::adjacent_find(placed.shares, {}, &NodeShare::node);
+    if (twice != placed.shares.end()) return fail(ErrorCode::invalid, "names node {} twice", twice->node.value);
     if (limit_s != SPUR_UNLIMITED && limit_s / 60 != job.time_limit_min && job.spec->time_min_min)
         placed.time_limit_min = (limit_s + 59) / 60;
     return placed;
 }
 
-spur_status PlanCollector::start(std::uint32_t slot, std::uint32_t partition, spur_span shares, std::uint32_t limit_s) {
+spur_status PlanCollector::start(std::uint32_t slot, std::uint32_t partition, const spur_placement* given,
+                                 std::uint32_t limit_s) {
     if (!is_pending(slot))
         return complain(fmt::format("starts slot {}, which holds no waiting job", slot)), SPUR_REJECTED;
     const auto& view = mirror_.pending().view(slot);
@@ -185,8 +236,10 @@ spur_status PlanCollector::start(std::uint32_t slot, std::uint32_t partition, sp
     if (const auto known = started_.find(slot);
         known != started_.end() && known->second >= std::max(view.array_tasks, 1U))
         return complain(fmt::format("starts job {} more than once", view.id)), SPUR_REJECTED;
-    auto placed = placement(job, partition, shares, limit_s);
+    auto placed = placement(slot, partition, given, limit_s);
     if (!placed) return complain(fmt::format("job {}: {}", view.id, placed.error().text)), SPUR_REJECTED;
+    if (promises_.find_broken(job.id, placed->shares, takes_whole_nodes(*given), plan_.starts, mirror_.model()))
+        return SPUR_REJECTED;
     if (counts_.enforces()) {
         // It may get more than it asked for, whole nodes for instance; limits count what it gets.
         Allocation would{.shares = placed->shares, .partition = placed->partition};
@@ -195,25 +248,33 @@ spur_status PlanCollector::start(std::uint32_t slot, std::uint32_t partition, sp
             would.memory_mib += share.memory_mib;
         }
         const auto uses = allocated_tres(mirror_.model(), would);
-        if (const auto limit = counts_.judge(job, uses); limit != Reason::none) {
+        if (const auto limit = counts_.judge(job, uses, placed->partition); limit != Reason::none) {
             if (keeps_notes_) tell(job, limit, {});
             return SPUR_LIMITED;
         }
-        counts_.start(job, uses);
+        counts_.start(job, uses, placed->partition);
     }
+    promises_.end(job.id);
     ++started_[slot];
     plan_.starts.push_back(std::move(*placed));
     return SPUR_OK;
 }
 
-void PlanCollector::expect(std::uint32_t slot, std::int64_t start, spur_bits nodes) {
+void PlanCollector::expect(std::uint32_t slot, std::int64_t start, std::uint32_t partition, spur_bits nodes) {
     if (!is_pending(slot)) return void(complain(fmt::format("expects slot {}, which holds no waiting job", slot)));
-    if (!keeps_notes_) return;
     const auto& job = *mirror_.pending().backing(slot).job;
+    if (!is_own(slot, partition))
+        return void(
+            complain(fmt::format("expects job {} in partition {}, which is not its own", job.id.value, partition)));
+    const auto set = bitset_of(nodes, view_.nodes.count);
+    if (!set)
+        return void(complain(fmt::format("expects job {} on a set of {} nodes, and there are {}", job.id.value,
+                                         nodes.count, view_.nodes.count)));
+    if (!keeps_notes_) return;
     std::string names;
     if (nodes.words != nullptr) {
         std::vector<std::string> list;
-        bitset_of(nodes).for_each([&](std::uint32_t node) {
+        set->for_each([&](std::uint32_t node) {
             if (node < view_.nodes.count)
                 list.emplace_back(plugin::view(SPUR_AT(spur_node_view, view_.nodes, node)->name));
         });
@@ -232,7 +293,9 @@ void PlanCollector::waits(std::uint32_t slot, std::uint32_t reason, spur_str tex
     if (reason == SPUR_WAIT_LIMIT) {
         // A planner may ask about one job and hold back others that are alike.
         const auto known = limits_.find(slot);
-        const auto limit = known != limits_.end() ? known->second : counts_.judge(job, mirror_.pending().view(slot));
+        const auto limit = known != limits_.end()
+                               ? known->second
+                               : counts_.judge(job, mirror_.pending().view(slot), first_partition(job));
         if (limit != Reason::none) tell(job, limit, {});
         return;
     }
@@ -337,16 +400,31 @@ std::optional<std::string> PlanCollector::missing_nodes(std::uint32_t slot) {
     return std::string{nodes_are_down};
 }
 
-spur_status PlanCollector::preempt(std::uint32_t slot, const std::uint32_t* victims, std::uint32_t count) {
+spur_status PlanCollector::preempt(std::uint32_t slot, std::uint32_t partition, const std::uint32_t* victims,
+                                   std::uint32_t count, const spur_placement* given) {
     if (!is_pending(slot))
         return complain(fmt::format("preempts for slot {}, which holds no waiting job", slot)), SPUR_REJECTED;
+    const JobId preemptor{mirror_.pending().view(slot).id};
+    std::vector<Plan::Preemption> preemptions;
     for (std::uint32_t i = 0; i < count; ++i) {
         if (victims[i] >= view_.running.count || mirror_.running().view(victims[i]).id == 0)
             return complain(fmt::format("preempts slot {}, which holds no running job", victims[i])), SPUR_REJECTED;
         const auto& victim = mirror_.running().view(victims[i]);
-        plan_.preemptions.push_back({JobId{victim.id}, mirror_.running().backing(victims[i]).job->attempt,
-                                     mode_of(victim.preempt_mode), JobId{mirror_.pending().view(slot).id}});
+        preemptions.push_back({JobId{victim.id}, mirror_.running().backing(victims[i]).job->attempt,
+                               mode_of(victim.preempt_mode), preemptor});
     }
+    auto placed = placement(slot, partition, given, SPUR_UNLIMITED);
+    if (!placed)
+        return complain(fmt::format("preempts for job {}: {}", preemptor.value, placed.error().text)), SPUR_REJECTED;
+    const bool whole = takes_whole_nodes(*given);
+    if (promises_.find_broken(preemptor, placed->shares, whole, plan_.starts, mirror_.model())) return SPUR_REJECTED;
+    Promise promise{.job = preemptor,
+                    .shares = std::move(placed->shares),
+                    .whole = whole,
+                    .until = view_.now + SPUR_PREEMPT_PROMISE_S};
+    for (const auto& one : preemptions) promise.victims.push_back(one.victim);
+    promises_.keep(std::move(promise));
+    std::ranges::move(preemptions, std::back_inserter(plan_.preemptions));
     return SPUR_OK;
 }
 

@@ -132,13 +132,14 @@ spur_status usage(spur_plugin* self, const spur_cgroup_scope* scope, spur_cgroup
         cg::Usage found;
         const auto path = self_cast<Instance>(self).path(scope);
         if (!cg::read_usage(path, found)) return fail(err, SPUR_E_NOT_FOUND, path + " is not there");
-        out->processes = found.processes;
-        out->user_us = found.user_us;
-        out->system_us = found.system_us;
-        out->memory_peak_bytes = found.memory_peak_bytes;
-        out->oom_kills = found.oom_kills;
-        out->read_bytes = found.read_bytes;
-        out->write_bytes = found.write_bytes;
+        put(out, {.size = 0,
+                  .processes = found.processes,
+                  .user_us = found.user_us,
+                  .system_us = found.system_us,
+                  .memory_peak_bytes = found.memory_peak_bytes,
+                  .oom_kills = found.oom_kills,
+                  .read_bytes = found.read_bytes,
+                  .write_bytes = found.write_bytes});
         return SPUR_OK;
     });
 }

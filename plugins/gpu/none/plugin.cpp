@@ -1,5 +1,5 @@
 // gpu/none, the whole of it: there are no GPUs here.
-#include <spur/plugin/gpu.h>
+#include <spur/plugin/draft/gpu.h>
 #include <spur/plugin/plugin.hpp>
 
 #include "core/version.hpp"

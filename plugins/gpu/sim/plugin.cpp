@@ -1,5 +1,5 @@
 // gpu/sim, the boundary. The devices themselves are made up in sim.hpp.
-#include <spur/plugin/gpu.h>
+#include <spur/plugin/draft/gpu.h>
 #include <spur/plugin/plugin.hpp>
 
 #include <stdexcept>
@@ -64,11 +64,10 @@ spur_status load(spur_plugin* self, std::uint32_t index, spur_gpu_load* out, spu
     return guard(err, [&] {
         if (index >= self_cast<Instance>(self).machine.devices.size())
             return fail(err, SPUR_E_NOT_FOUND, "there is no simulated device " + std::to_string(index));
-        out->index = index;
-        out->busy = 0;
-        out->memory_used_mib = 0;
-        out->power_watts = out->temperature_c = -1;
-        out->errors = 0;
+        spur_gpu_load idle{};
+        idle.index = index;
+        idle.power_watts = idle.temperature_c = -1;
+        put(out, idle);
         return SPUR_OK;
     });
 }

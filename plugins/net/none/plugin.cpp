@@ -1,5 +1,5 @@
 // net/none, the whole of it: a member's address is the endpoint it was given.
-#include <spur/plugin/net.h>
+#include <spur/plugin/draft/net.h>
 #include <spur/plugin/plugin.hpp>
 
 #include <mutex>

@@ -19,14 +19,13 @@ struct Instance {
 spur_status score(spur_plugin*, const spur_cluster_view* view, spur_span queries, spur_priority* out, uint32_t stride,
                   spur_error* err) {
     return guard(err, [&] {
-        auto* at = reinterpret_cast<char*>(out);
+        std::size_t i = 0;
         for (const auto& query : Records<spur_priority_query>{queries}) {
-            auto& answer = *reinterpret_cast<spur_priority*>(at);
+            spur_priority answer{};
             const auto* job = SPUR_AT(spur_job_view, view->pending, query.job);
-            answer = {};
             answer.nice = query.nice;
             answer.total = static_cast<std::uint64_t>(std::max<std::int64_t>(1, first_priority - job->id - query.nice));
-            at += stride;
+            put_at(out, stride, i++, answer);
         }
         return SPUR_OK;
     });

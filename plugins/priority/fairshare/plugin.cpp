@@ -51,11 +51,8 @@ spur_status score(spur_plugin* self, const spur_cluster_view* view, spur_span qu
     return guard(err, [&] {
         auto& scorer = self_cast<Instance>(self);
         scorer.set_view(*view);
-        auto* place = reinterpret_cast<char*>(out);
-        for (const auto& query : Records<spur_priority_query>{queries}) {
-            *reinterpret_cast<spur_priority*>(place) = scorer.score(query);
-            place += stride;
-        }
+        std::size_t i = 0;
+        for (const auto& query : Records<spur_priority_query>{queries}) put_at(out, stride, i++, scorer.score(query));
         return SPUR_OK;
     });
 }
@@ -67,12 +64,10 @@ spur_status shares(spur_plugin* self, const spur_cluster_view* view, spur_share*
     return guard(err, [&] {
         auto& scorer = self_cast<Instance>(self);
         scorer.set_view(*view);
-        auto* place = reinterpret_cast<char*>(out);
-        for (const auto& share : scorer.shares()) {
-            *reinterpret_cast<spur_share*>(place) = {share.normalised_shares, share.normalised_usage,
-                                                     share.effective_usage, share.level, share.factor};
-            place += stride;
-        }
+        std::size_t i = 0;
+        for (const auto& share : scorer.shares())
+            put_at(out, stride, i++,
+                   {share.normalised_shares, share.normalised_usage, share.effective_usage, share.level, share.factor});
         return SPUR_OK;
     });
 }

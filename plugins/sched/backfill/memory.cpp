@@ -25,10 +25,6 @@ void PlacementBuffer::grow() {
     bind();
 }
 
-spur_span PlacementBuffer::shares() const {
-    return {placement_.shares, placement_.share_count, static_cast<std::uint32_t>(sizeof(spur_node_share))};
-}
-
 void Arena::clear() { chunk_ = used_ = 0; }
 
 void* Arena::allocate(std::size_t bytes) {
@@ -55,10 +51,11 @@ spur_bits Arena::keep(const spur_bits& bits) {
     return {words, bits.count, 0};
 }
 
-spur_span Arena::keep(spur_span shares) {
-    auto* const copies = static_cast<spur_node_share*>(allocate(shares.count * sizeof(spur_node_share)));
-    for (std::uint32_t i = 0; i < shares.count; ++i) {
-        auto& copy = copies[i] = *SPUR_AT(spur_node_share, shares, i);
+const spur_placement* Arena::keep(const spur_placement& placement) {
+    const auto count = placement.share_count;
+    auto* const copies = static_cast<spur_node_share*>(allocate(count * sizeof(spur_node_share)));
+    for (std::uint32_t i = 0; i < count; ++i) {
+        auto& copy = copies[i] = placement.shares[i];
         copy.cores = keep(copy.cores);
         const auto gres = copy.gres;
         auto* const pieces = static_cast<spur_gres_share*>(allocate(gres.count * sizeof(spur_gres_share)));
@@ -68,7 +65,9 @@ spur_span Arena::keep(spur_span shares) {
         }
         copy.gres = {pieces, gres.count, static_cast<std::uint32_t>(sizeof(spur_gres_share))};
     }
-    return {copies, shares.count, static_cast<std::uint32_t>(sizeof(spur_node_share))};
+    auto* const kept = static_cast<spur_placement*>(allocate(sizeof(spur_placement)));
+    *kept = spur_placed(copies, count);
+    return kept;
 }
 
 }  // namespace spur::backfill

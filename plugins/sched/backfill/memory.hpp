@@ -15,8 +15,8 @@ class PlacementBuffer {
 public:
     PlacementBuffer();
     spur_placement* get() { return &placement_; }
+    const spur_placement* get() const { return &placement_; }
     void grow();  // to *_wanted
-    spur_span shares() const;
 
 private:
     void bind();
@@ -28,7 +28,7 @@ private:
 
 class Arena {
 public:
-    spur_span keep(spur_span shares);  // a deep copy
+    const spur_placement* keep(const spur_placement& placement);  // a deep copy of what this planner knows
     void clear();
 
 private:

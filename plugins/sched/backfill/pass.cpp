@@ -85,11 +85,10 @@ Pass::Outcome Pass::start_one(std::uint32_t slot) {
             continue;
         }
         if (is_limited(slot, partition, true)) return Outcome::limited;
-        const auto shares = placement_.shares();
-        const auto status = sink_.start(&sink_, slot, partition, shares, limit_s);
+        const auto status = sink_.start(&sink_, slot, partition, placement_.get(), limit_s);
         if (status == SPUR_LIMITED) cards_.permission(cards_.card(slot)) = 1 + SPUR_LIMITED;
         if (status != SPUR_OK) return Outcome::limited;
-        timeline_.start({shares, wanted.licenses, wanted.flags}, end_of(view_.now, limit_s));
+        timeline_.start({placement_.get(), wanted.licenses, wanted.flags}, end_of(view_.now, limit_s));
         return Outcome::started;
     }
     return Outcome::waits;
@@ -122,9 +121,9 @@ bool Pass::start_group(Unit group) {
         return false;
     }
     for (const auto& place : places_) {
-        if (sink_.start(&sink_, place.slot, place.partition, place.shares, place.limit_s) != SPUR_OK) break;
+        if (sink_.start(&sink_, place.slot, place.partition, place.placement, place.limit_s) != SPUR_OK) break;
         const auto& wanted = job(place.slot);
-        timeline_.start({place.shares, wanted.licenses, wanted.flags}, end_of(view_.now, place.limit_s));
+        timeline_.start({place.placement, wanted.licenses, wanted.flags}, end_of(view_.now, place.limit_s));
     }
     return true;
 }
@@ -182,7 +181,7 @@ spur_status Pass::ask(const State& state, const Question& question, spur_bits ca
         placement_.grow();
         verdict = timeline_.ops().pick(timeline_.cycle(), &pick, placement_.get());
     }
-    if (verdict == SPUR_FITS && write && placement_.shares().count > partition(question.partition).max_nodes)
+    if (verdict == SPUR_FITS && write && placement_.get()->share_count > partition(question.partition).max_nodes)
         return SPUR_NOT_NOW;
     return verdict;
 }
@@ -208,22 +207,22 @@ bool Pass::fits(const State& state, const Question& question, bool write) {
     const auto candidates = reserved_.empty() ? spur_bits{} : reserved_.candidates(wanted, question.when);
     lack_ = wanted.reservation == SPUR_NONE ? SPUR_WAIT_RESOURCES : SPUR_WAIT_RESERVATION;
     const auto fits_there = [&] {
-        if (wanted.max_switches != 0 && view_.switches.count != 0 && question.when.start < wanted.switches_until)
+        if (wanted.max_switches != 0 && view_.groups.count != 0 && question.when.start < wanted.switches_until)
             return fits_on_few_switches(state, question, candidates, write);
         return pick(state, question, candidates, write);
     };
     if (reserved_.empty()) return fits_there();
     const auto forbidden = reserved_.forbidden_cores(wanted, question.when);
     const auto& select = timeline_.ops();
-    for (const auto& cores : forbidden) select.take(timeline_.cycle(), state.slot, cores, 0);
+    for (const auto& cores : forbidden) select.take(timeline_.cycle(), state.slot, &cores, 0);
     const bool found = fits_there();
-    for (const auto& cores : forbidden) select.give(timeline_.cycle(), state.slot, cores, 0);
+    for (const auto& cores : forbidden) select.give(timeline_.cycle(), state.slot, &cores, 0);
     return found;
 }
 
 std::uint32_t Pass::switches_used() const {
     std::vector<std::uint32_t> seen;
-    for (const auto& share : Records<spur_node_share>{placement_.shares()}) {
+    for (const auto& share : Records<spur_node_share>{spur_shares(placement_.get())}) {
         const auto leaf = SPUR_AT(spur_node_view, view_.nodes, share.node)->leaf_switch;
         if (std::ranges::find(seen, leaf) == seen.end()) seen.push_back(leaf);
     }
@@ -241,9 +240,9 @@ bool Pass::fits_on_few_switches(const State& state, const Question& question, sp
         timeline_.ops().idle_nodes(timeline_.cycle(), state.slot, idle.data());
     if (candidates.words != nullptr)
         for (std::uint32_t w = 0; w < width; ++w) idle[w] &= candidates.words[w];
-    std::vector<std::pair<std::uint32_t, const spur_switch_view*>> leaves;
-    for (const auto& one : Records<spur_switch_view>{view_.switches}) {
-        if (one.level != 0 || one.nodes.words == nullptr) continue;
+    std::vector<std::pair<std::uint32_t, const spur_group_view*>> leaves;
+    for (const auto& one : Records<spur_group_view>{view_.groups}) {
+        if (one.kind != SPUR_GROUP_SWITCH || one.level != 0 || one.nodes.words == nullptr) continue;
         std::uint32_t free = 0;
         for (std::uint32_t w = 0; w < std::min(width, (one.nodes.count + 63) / 64); ++w)
             free += static_cast<std::uint32_t>(std::popcount(one.nodes.words[w] & idle[w]));
@@ -309,14 +308,15 @@ bool Pass::fit_together(const State& state, Unit unit, std::int64_t start, std::
         const auto limit_s = cards_.card(slot).least_s;
         for (const auto partition : partitions_of(slot))
             if (fits(state, {slot, partition, {start, end_of(start, limit_s)}}, true)) {
-                found.push_back({slot, partition, kept_.keep(placement_.shares()), limit_s});
+                found.push_back({slot, partition, kept_.keep(*placement_.get()), limit_s});
                 break;
             }
         if (found.empty() || found.back().slot != slot) break;
-        if (unit.size() > 1) timeline_.take({found.back().shares, job(slot).licenses, job(slot).flags});
+        if (unit.size() > 1) timeline_.take({found.back().placement, job(slot).licenses, job(slot).flags});
     }
     if (unit.size() > 1)
-        for (const auto& place : found) timeline_.give({place.shares, job(place.slot).licenses, job(place.slot).flags});
+        for (const auto& place : found)
+            timeline_.give({place.placement, job(place.slot).licenses, job(place.slot).flags});
     if (found.size() < unit.size()) return false;
     if (places != nullptr) *places = std::move(found);
     return true;

@@ -24,7 +24,7 @@ private:
     struct Place {
         std::uint32_t slot;  // of the job
         std::uint32_t partition;
-        spur_span shares;
+        const spur_placement* placement;
         std::uint32_t limit_s;
     };
     enum class Outcome { started, limited, waits };

@@ -57,7 +57,7 @@ bool Pass::preempt(Unit unit) {
     if (!placed) return false;
     const auto& first = places_.front();
     if (sink_.preempt(&sink_, first.slot, first.partition, victims.data(), static_cast<std::uint32_t>(victims.size()),
-                      first.shares) != SPUR_OK)
+                      first.placement) != SPUR_OK)
         return false;
     for (const auto victim : victims) {
         timeline_.evict(victim);
@@ -84,7 +84,7 @@ bool Pass::may_help(std::uint32_t slot, std::uint32_t victim) {
     const auto& running = *SPUR_AT(spur_job_view, view_.running, victim);
     if (!may_push(wanted, running)) return false;
     if (wanted.licenses.count != 0) return true;
-    const Records<spur_node_share> shares{running.shares};
+    const Records<spur_node_share> shares{spur_shares(running.held)};
     return std::any_of(shares.begin(), shares.end(), [&](const auto& share) {
         if (wanted.eligible_nodes.words != nullptr && !plugin::has_bit(wanted.eligible_nodes, share.node)) return false;
         return std::ranges::any_of(partitions_of(slot),
@@ -107,8 +107,9 @@ std::vector<std::uint32_t> Pass::fewest(Unit unit, const std::vector<std::uint32
     }
     const auto youngest = enough_of(unit, all);
     auto by_size = all;
-    std::ranges::stable_sort(by_size, std::greater{},
-                             [&](auto victim) { return SPUR_AT(spur_job_view, view_.running, victim)->shares.count; });
+    std::ranges::stable_sort(by_size, std::greater{}, [&](auto victim) {
+        return SPUR_AT(spur_job_view, view_.running, victim)->held->share_count;
+    });
     auto largest = enough_of(unit, by_size);
     return largest.size() < youngest.size() ? largest : youngest;
 }

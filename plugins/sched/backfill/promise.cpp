@@ -9,9 +9,9 @@ using plugin::Records;
 
 namespace {
 
-std::uint64_t digest_of(spur_span shares, std::int64_t start) {
+std::uint64_t digest_of(const spur_placement& placement, std::int64_t start) {
     auto digest = static_cast<std::uint64_t>(start) * 0x9e3779b97f4a7c15ULL;
-    for (const auto& share : Records<spur_node_share>{shares})
+    for (const auto& share : Records<spur_node_share>{spur_shares(&placement)})
         digest = (digest ^ (share.node + 1)) * 0xff51afd7ed558ccdULL + (digest >> 31);
     return digest | 1;
 }
@@ -165,11 +165,11 @@ std::int64_t Pass::stretch_end(Unit unit, std::int64_t start) const {
 void Pass::book(Unit, std::int64_t start, const std::vector<Place>& places) {
     for (const auto& place : places) {
         const auto& wanted = job(place.slot);
-        timeline_.book({place.shares, wanted.licenses, wanted.flags}, start, end_of(start, place.limit_s));
+        timeline_.book({place.placement, wanted.licenses, wanted.flags}, start, end_of(start, place.limit_s));
         auto& told = cards_.card(place.slot).expected;
-        if (const auto digest = digest_of(place.shares, start); std::exchange(told, digest) == digest) continue;
+        if (const auto digest = digest_of(*place.placement, start); std::exchange(told, digest) == digest) continue;
         nodes_.assign((view_.nodes.count + 63) / 64, 0);
-        for (const auto& share : Records<spur_node_share>{place.shares})
+        for (const auto& share : Records<spur_node_share>{spur_shares(place.placement)})
             nodes_[share.node / 64] |= std::uint64_t{1} << (share.node % 64);
         sink_.expect(&sink_, place.slot, start, place.partition, {nodes_.data(), view_.nodes.count, 0});
     }

@@ -61,15 +61,14 @@ void Reserved::split_cores(const spur_cluster_view& view, Entry& entry) const {
     }
 }
 
-std::vector<spur_span> Reserved::forbidden_cores(const spur_job_view& job, Stretch when) const {
-    std::vector<spur_span> found;
+std::vector<spur_placement> Reserved::forbidden_cores(const spur_job_view& job, Stretch when) const {
+    std::vector<spur_placement> found;
     for (const auto& entry : entries_) {
         if (entry.kept.empty()) continue;
         const bool mine = is_mine(job, entry);
         if (mine ? (entry.record->flags & SPUR_RESERVATION_FLEX) != 0 : !is_in_the_way(job, entry, when)) continue;
         const auto& shares = mine ? entry.rest : entry.kept;
-        found.push_back({shares.data(), static_cast<std::uint32_t>(shares.size()),
-                         static_cast<std::uint32_t>(sizeof(spur_node_share))});
+        found.push_back(spur_placed(shares.data(), static_cast<std::uint32_t>(shares.size())));
     }
     return found;
 }

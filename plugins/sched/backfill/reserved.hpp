@@ -29,9 +29,9 @@ public:
     std::optional<std::int64_t> opens(const spur_job_view& job, std::int64_t from) const;
     // Nodes it may use; NULL words: reservations say nothing. Valid until the next call.
     spur_bits candidates(const spur_job_view& job, Stretch when);
-    // Cores of nodes it may use that it may not: others' reserved ones, or all but its own reserved ones. Each is a
-    // span of spur_node_share, valid until the next cycle. Empty where reservations are of whole nodes.
-    std::vector<spur_span> forbidden_cores(const spur_job_view& job, Stretch when) const;
+    // Cores of nodes it may use that it may not: others' reserved ones, or all but its own reserved ones. Valid until
+    // the next cycle. Empty where reservations are of whole nodes.
+    std::vector<spur_placement> forbidden_cores(const spur_job_view& job, Stretch when) const;
     std::uint32_t kept_for_others(const spur_job_view& job, Stretch when, std::uint32_t license) const;
     // Moments before `horizon` after which a job that is not to touch them must have ended.
     const std::vector<std::int64_t>& starts() const { return starts_; }

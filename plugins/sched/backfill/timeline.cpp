@@ -38,7 +38,7 @@ spur_status Timeline::begin(const spur_cluster_view& view, const spur_selector& 
         const auto& job = *SPUR_AT(spur_job_view, view.running, slot);
         // Whoever is over its limit, or cleaning up, leaves any moment.
         const bool leaves_soon = (job.flags & SPUR_JOB_COMPLETING) != 0 || job.ends <= view.now;
-        tenants_.push_back({leaves_soon ? view.now + 1 : job.ends, {job.shares, job.licenses, job.flags}, slot});
+        tenants_.push_back({leaves_soon ? view.now + 1 : job.ends, {job.held, job.licenses, job.flags}, slot});
         note_licenses(tenants_.back());
     }
     if (!std::ranges::is_sorted(tenants_, {}, &Tenant::leaves)) std::ranges::stable_sort(tenants_, {}, &Tenant::leaves);
@@ -49,9 +49,9 @@ void Timeline::close() { select_->ops->end(select_->self, cycle_); }
 
 void Timeline::change(const State& state, const Holding& holding, int sign) {
     if (sign < 0)
-        ops().take(cycle_, state.slot, holding.shares, holding.flags);
+        ops().take(cycle_, state.slot, holding.placement, holding.flags);
     else
-        ops().give(cycle_, state.slot, holding.shares, holding.flags);
+        ops().give(cycle_, state.slot, holding.placement, holding.flags);
 }
 
 void Timeline::try_out(const Holding& holding, int sign) {
@@ -107,16 +107,16 @@ const State& Timeline::deserted() {
 void Timeline::set_milestones() {
     if (std::exchange(has_milestones_, true) || !bookings_.empty() || spare_.size() < 3 * milestone_count) return;
     std::size_t all = 0, given = 0;
-    for (const auto& tenant : tenants_) all += tenant.holding.shares.count;
+    for (const auto& tenant : tenants_) all += tenant.holding.placement->share_count;
     auto last = levels_.front().state;
     std::size_t next = 0;
     for (std::size_t k = 1; k < milestone_count && next < tenants_.size(); ++k) {
         const auto goal = all * k / milestone_count;
         const auto begun = next;
-        while (next < tenants_.size() && given < goal) given += tenants_[next++].holding.shares.count;
+        while (next < tenants_.size() && given < goal) given += tenants_[next++].holding.placement->share_count;
         if (next == begun) continue;
         while (next < tenants_.size() && tenants_[next].leaves == tenants_[next - 1].leaves)
-            given += tenants_[next++].holding.shares.count;
+            given += tenants_[next++].holding.placement->share_count;
         const auto state = spare_.back();
         spare_.pop_back();
         ops().copy(cycle_, last.slot, state.slot);
@@ -202,7 +202,7 @@ void Timeline::admit(Tenant tenant) {
 }
 
 void Timeline::start(const Holding& holding, std::int64_t end) {
-    const Holding kept{arena_.keep(holding.shares), holding.licenses, holding.flags};
+    const Holding kept{arena_.keep(*holding.placement), holding.licenses, holding.flags};
     for (auto& level : levels_) change(level.state, kept, -1);
     for (const auto& cursor : cursors_)
         if (end > cursor.time) change(cursor.state, kept, -1);
@@ -218,7 +218,7 @@ void Timeline::start(const Holding& holding, std::int64_t end) {
 
 void Timeline::book(const Holding& holding, std::int64_t start, std::int64_t end) {
     open_cursor();
-    const Holding kept{arena_.keep(holding.shares), holding.licenses, holding.flags};
+    const Holding kept{arena_.keep(*holding.placement), holding.licenses, holding.flags};
     auto level = std::ranges::upper_bound(levels_, start, {}, &Level::until);  // the first that meets it
     const bool splits = level == levels_.begin() ? start > view_->now : std::prev(level)->until < start;
     if (splits && !spare_.empty()) {
@@ -233,7 +233,7 @@ void Timeline::book(const Holding& holding, std::int64_t start, std::int64_t end
 
 Holding Timeline::holding_of(std::uint32_t running_slot) const {
     const auto& job = *SPUR_AT(spur_job_view, view_->running, running_slot);
-    return {job.shares, job.licenses, job.flags};
+    return {job.held, job.licenses, job.flags};
 }
 
 void Timeline::evict(std::uint32_t running_slot) {

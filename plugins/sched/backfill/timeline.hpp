@@ -30,7 +30,7 @@ struct State {
 
 // What somebody holds.
 struct Holding {
-    spur_span shares;
+    const spur_placement* placement;
     spur_span licenses;
     std::uint32_t flags;  // SPUR_JOB_*
 };

@@ -25,10 +25,6 @@ void PlacementBuffer::grow() {
     bind();
 }
 
-spur_span PlacementBuffer::shares() const {
-    return {placement_.shares, placement_.share_count, static_cast<std::uint32_t>(sizeof(spur_node_share))};
-}
-
 struct Fifo::Cycle {
     const spur_cluster_view& view;
     const spur_selector& select;
@@ -59,11 +55,6 @@ spur_status Fifo::plan(const spur_cluster_view& view, const spur_selector& selec
 
 Fifo::Outcome Fifo::try_job(Cycle& cycle, std::uint32_t slot) {
     const auto* job = SPUR_AT(spur_job_view, cycle.view.pending, slot);
-    if (job->het_group != 0) {
-        cycle.waits(
-            slot, SPUR_WAIT_RESOURCES);  // the components are planned by sched/backfill, which can start them together
-        return Outcome::held;
-    }
     auto best = Outcome::never;
     for (std::uint32_t p = 0; p < job->partitions.count; ++p) {
         const auto outcome = try_partition(cycle, slot, *SPUR_AT(std::uint32_t, job->partitions, p));
@@ -130,11 +121,10 @@ Fifo::Outcome Fifo::try_partition(Cycle& cycle, std::uint32_t slot, std::uint32_
     if (verdict == SPUR_NEVER)
         return cycle.waits(slot, restricted ? SPUR_WAIT_NODES_UNAVAILABLE : SPUR_WAIT_NEVER), Outcome::never;
     if (verdict != SPUR_FITS) return cycle.waits(slot, SPUR_WAIT_RESOURCES), Outcome::blocked;
-    if (placement_.shares().count > rules->max_nodes)
+    if (placement_.get()->share_count > rules->max_nodes)
         return cycle.waits(slot, SPUR_WAIT_PARTITION_NODE_LIMIT), Outcome::held;
-    if (cycle.sink.start(&cycle.sink, slot, partition, placement_.shares(), job->limit_s) != SPUR_OK)
-        return Outcome::held;
-    ops.take(cycle.picture, 0, placement_.shares(), job->flags);
+    if (cycle.sink.start(&cycle.sink, slot, partition, placement_.get(), job->limit_s) != SPUR_OK) return Outcome::held;
+    ops.take(cycle.picture, 0, placement_.get(), job->flags);
     for (std::uint32_t i = 0; i < job->licenses.count; ++i) {
         const auto* wanted = SPUR_AT(spur_license_request, job->licenses, i);
         licenses_[wanted->license] += wanted->count;

@@ -13,8 +13,8 @@ class PlacementBuffer {
 public:
     PlacementBuffer();
     spur_placement* get() { return &placement_; }
+    const spur_placement* get() const { return &placement_; }
     void grow();  // to *_wanted
-    spur_span shares() const;
 
 private:
     std::vector<spur_node_share> shares_;

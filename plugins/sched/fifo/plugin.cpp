@@ -19,7 +19,12 @@ spur_status plan(spur_plugin* self, const spur_cluster_view* view, const spur_se
     return guard(err, [&] { return self_cast<Instance>(self).fifo.plan(*view, *select, *sink, err); });
 }
 
-constexpr spur_sched_ops ops{.size = sizeof(spur_sched_ops), .reserved = 0, .plan = plan, .explain = nullptr};
+constexpr spur_sched_ops ops{
+    .size = sizeof(spur_sched_ops),
+    .reserved = 0,
+    // Without components of heterogeneous jobs: it cannot start them together.
+    .understands = SPUR_WISH_TIME_MIN | SPUR_WISH_DEADLINE | SPUR_WISH_LICENSES | SPUR_WISH_RESERVATION,
+    .plan = plan};
 
 const void* query(spur_plugin*, const char* id) { return std::string_view{id} == SPUR_SCHED_IFACE ? &ops : nullptr; }
 

@@ -68,7 +68,7 @@ void Picture::add_gres(Node& node, DeviceChooser& chooser) {
         gres.total = view.total;
         gres.first_device = static_cast<std::uint32_t>(devices_.size());
         gres.devices = std::min(view.devices.count, most_devices);
-        if (gres.devices > 0) add_devices(view, gres, chooser);
+        if (gres.devices > 0) add_devices(view, i, gres, chooser);
         if (view.name == gpu_name_ && node.gpu < 0) node.gpu = static_cast<std::int32_t>(i);
         ++node.gres_count;
     }
@@ -83,7 +83,7 @@ void Picture::add_gres(Node& node, DeviceChooser& chooser) {
     whole.parts = shards;
 }
 
-void Picture::add_devices(const spur_gres_view& view, Gres& gres, DeviceChooser& chooser) {
+void Picture::add_devices(const spur_gres_view& view, std::uint32_t number, Gres& gres, DeviceChooser& chooser) {
     for (std::uint32_t d = 0; d < gres.devices; ++d) {
         const auto& device = *SPUR_AT(spur_device_view, view.devices, d);
         devices_.push_back(
@@ -99,7 +99,7 @@ void Picture::add_devices(const spur_gres_view& view, Gres& gres, DeviceChooser&
     pairs_.assign(std::size_t{n} * n, 0);
     for (std::uint32_t l = 0; l < view.links.count; ++l) {
         const auto& link = *SPUR_AT(spur_device_link, view.links, l);
-        if (link.from < n && link.to < n && link.from != link.to)
+        if (link.to_gres == number && link.from < n && link.to < n && link.from != link.to)
             pairs_[link.from * n + link.to] = link.weight * DeviceChooser::link_unit;
     }
     for (std::uint32_t a = 0; a < n; ++a)
@@ -147,8 +147,8 @@ void Picture::find_owners() {
     for (std::uint32_t i = 0; i < view_->running_order.count; ++i) {
         const auto slot = *SPUR_AT(std::uint32_t, view_->running_order, i);
         const auto& job = *SPUR_AT(spur_job_view, view_->running, slot);
-        for (std::uint32_t s = 0; s < job.shares.count; ++s) {
-            const auto index = SPUR_AT(spur_node_share, job.shares, s)->node;
+        for (std::uint32_t s = 0; s < job.held->share_count; ++s) {
+            const auto index = job.held->shares[s].node;
             if (index >= nodes_.size()) continue;
             auto& owner = nodes_[index].only_uid;
             owner = owner == SPUR_NONE || owner == job.uid ? job.uid : several;
@@ -167,8 +167,8 @@ void Picture::count_partition_cpus() {
         const auto& job = *SPUR_AT(spur_job_view, view_->running, *SPUR_AT(std::uint32_t, view_->running_order, i));
         if (job.partitions.count == 0) continue;
         const auto partition = *SPUR_AT(std::uint32_t, job.partitions, 0);
-        for (std::uint32_t s = 0; s < job.shares.count; ++s)
-            if (const auto& share = *SPUR_AT(spur_node_share, job.shares, s);
+        for (std::uint32_t s = 0; s < job.held->share_count; ++s)
+            if (const auto& share = job.held->shares[s];
                 share.node < nodes_.size() && partition < view_->partitions.count)
                 partition_cpus_[std::size_t{partition} * nodes_.size() + share.node] += share.cpus;
     }

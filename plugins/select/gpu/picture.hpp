@@ -75,7 +75,7 @@ public:
 
 private:
     void add_gres(Node& node, DeviceChooser& chooser);
-    void add_devices(const spur_gres_view& view, Gres& gres, DeviceChooser& chooser);
+    void add_devices(const spur_gres_view& view, std::uint32_t number, Gres& gres, DeviceChooser& chooser);
     void lay_out();
     void group_by_weight();
     void find_owners();

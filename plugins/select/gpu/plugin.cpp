@@ -36,11 +36,11 @@ uint32_t slots(spur_select_cycle* cycle) { return cycle->cycle.slots(); }
 spur_status copy(spur_select_cycle* cycle, uint32_t from, uint32_t to) {
     return cycle->cycle.copy(from, to) ? SPUR_OK : SPUR_E_INVALID;
 }
-void take(spur_select_cycle* cycle, uint32_t slot, spur_span shares, uint32_t job_flags) {
-    cycle->cycle.take(slot, shares, job_flags);
+void take(spur_select_cycle* cycle, uint32_t slot, const spur_placement* placement, uint32_t job_flags) {
+    cycle->cycle.take(slot, spur_shares(placement), job_flags);
 }
-void give(spur_select_cycle* cycle, uint32_t slot, spur_span shares, uint32_t job_flags) {
-    cycle->cycle.give(slot, shares, job_flags);
+void give(spur_select_cycle* cycle, uint32_t slot, const spur_placement* placement, uint32_t job_flags) {
+    cycle->cycle.give(slot, spur_shares(placement), job_flags);
 }
 spur_status pick(spur_select_cycle* cycle, const spur_pick* pick, spur_placement* out) {
     return guard(nullptr, [&] { return cycle->cycle.pick(*pick, out); });
@@ -53,8 +53,14 @@ spur_status explain(spur_select_cycle* cycle, const spur_pick* pick, const spur_
     return guard(nullptr, [&] { return push(text, cycle->cycle.explain(*pick)); });
 }
 
+constexpr std::uint64_t wishes = SPUR_WISH_CONTIGUOUS | SPUR_WISH_SWITCHES | SPUR_WISH_ALTERNATIVES | SPUR_WISH_QUOTAS |
+                                 SPUR_WISH_GRES | SPUR_WISH_GRES_PER_SOCKET | SPUR_WISH_TASKS_PER_SOCKET |
+                                 SPUR_WISH_TASKS_PER_CORE | SPUR_WISH_TASKS_PER_GPU | SPUR_WISH_CPUS_PER_GPU |
+                                 SPUR_WISH_MEM_PER_GPU;
+
 constexpr spur_select_ops ops{.size = sizeof(spur_select_ops),
                               .reserved = 0,
+                              .understands = wishes,
                               .begin = begin,
                               .end = end,
                               .slots = slots,

@@ -26,7 +26,7 @@ void Search::begin() {
     rooms_.clear();
     rooms_.reserve(nodes + 1);
     leaves_.clear();
-    leaves_.reserve(picture_.view().switches.count);
+    leaves_.reserve(picture_.view().groups.count);
 }
 
 // ---- the sets a job names
@@ -46,7 +46,7 @@ bool Search::choose(Question question) {
 bool Search::choose_set(Question& question) {
     if (!lay_candidates(question)) return false;
     const auto& view = picture_.view();
-    if (question.job.max_switches != 0 && view.switches.count > 0 && view.now < question.job.switches_until)
+    if (question.job.max_switches != 0 && view.groups.count > 0 && view.now < question.job.switches_until)
         return choose_on_switches(question);
     return choose_preferred(question);
 }
@@ -64,16 +64,19 @@ bool Search::choose_preferred(const Question& question) {
 // On one leaf switch, the one with the fewest nodes that will do; where several are allowed, on the largest ones
 // together.
 bool Search::choose_on_switches(const Question& question) {
-    const auto& switches = picture_.view().switches;
-    const auto nodes_of = [&](std::uint32_t leaf) { return SPUR_AT(spur_switch_view, switches, leaf)->nodes; };
+    const auto& groups = picture_.view().groups;
+    const auto nodes_of = [&](std::uint32_t leaf) { return SPUR_AT(spur_group_view, groups, leaf)->nodes; };
     const auto size_of = [&](std::uint32_t leaf) {
         std::uint32_t size = 0;
         for (std::uint32_t w = 0; w < picture_.width(); ++w) size += count(word(nodes_of(leaf), w) & words_[w]);
         return size;
     };
     leaves_.clear();
-    for (std::uint32_t s = 0; s < switches.count; ++s)
-        if (SPUR_AT(spur_switch_view, switches, s)->level == 0) leaves_.push_back(s);
+    for (std::uint32_t g = 0; g < groups.count; ++g)
+        if (const auto& group = *SPUR_AT(spur_group_view, groups, g);
+            group.kind == SPUR_GROUP_SWITCH && group.level == 0)
+            leaves_.push_back(g);
+    if (leaves_.empty()) return choose_from(question);
     std::ranges::sort(leaves_, {}, [&](std::uint32_t leaf) { return std::pair{size_of(leaf), leaf}; });
     const auto width = picture_.width();
     for (const auto leaf : leaves_) {

@@ -76,7 +76,7 @@ void Slots::begin(const Picture& picture) {
     const auto& view = picture.view();
     for (std::uint32_t i = 0; i < view.running_order.count; ++i) {
         const auto& job = *SPUR_AT(spur_job_view, view.running, *SPUR_AT(std::uint32_t, view.running_order, i));
-        take(0, job.shares, job.flags);
+        take(0, spur_shares(job.held), job.flags);
     }
     for (std::uint32_t i = 0; i < picture.node_count(); ++i) add_unlisted(i);
 }

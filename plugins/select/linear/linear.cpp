@@ -51,7 +51,7 @@ void Cycle::begin(const spur_cluster_view& view) {
     now.idle.assign(width, 0);
     for (std::uint32_t i = 0; i < view.running_order.count; ++i) {
         const auto* job = SPUR_AT(spur_job_view, view.running, *SPUR_AT(std::uint32_t, view.running_order, i));
-        if ((job->flags & SPUR_JOB_SUSPENDED) == 0) take(0, job->shares, 1);
+        if ((job->flags & SPUR_JOB_SUSPENDED) == 0) take(0, spur_shares(job->held), 1);
     }
     usable_.assign(width, 0);
     for (std::uint32_t i = 0; i < view.nodes.count; ++i) {

@@ -34,19 +34,23 @@ spur_status copy(spur_select_cycle* cycle, uint32_t from, uint32_t to) {
     });
 }
 // Suspended jobs keep nobody out.
-void take(spur_select_cycle* cycle, uint32_t slot, spur_span shares, uint32_t flags) {
-    if ((flags & SPUR_JOB_SUSPENDED) == 0) cycle->cycle.take(slot, shares, 1);
+void take(spur_select_cycle* cycle, uint32_t slot, const spur_placement* placement, uint32_t flags) {
+    if ((flags & SPUR_JOB_SUSPENDED) == 0) cycle->cycle.take(slot, spur_shares(placement), 1);
 }
-void give(spur_select_cycle* cycle, uint32_t slot, spur_span shares, uint32_t flags) {
-    if ((flags & SPUR_JOB_SUSPENDED) == 0) cycle->cycle.take(slot, shares, -1);
+void give(spur_select_cycle* cycle, uint32_t slot, const spur_placement* placement, uint32_t flags) {
+    if ((flags & SPUR_JOB_SUSPENDED) == 0) cycle->cycle.take(slot, spur_shares(placement), -1);
 }
 spur_status pick(spur_select_cycle* cycle, const spur_pick* pick, spur_placement* out) {
     return guard(nullptr, [&] { return cycle->cycle.pick(*pick, out); });
 }
 void idle_nodes(spur_select_cycle* cycle, uint32_t slot, uint64_t* words) { cycle->cycle.idle_nodes(slot, words); }
 
+constexpr std::uint64_t wishes = SPUR_WISH_CONTIGUOUS | SPUR_WISH_ALTERNATIVES | SPUR_WISH_QUOTAS | SPUR_WISH_GRES |
+                                 SPUR_WISH_GRES_PER_SOCKET | SPUR_WISH_TASKS_PER_SOCKET | SPUR_WISH_TASKS_PER_CORE;
+
 constexpr spur_select_ops ops{.size = sizeof(spur_select_ops),
                               .reserved = 0,
+                              .understands = wishes,
                               .begin = begin,
                               .end = end,
                               .slots = slots,

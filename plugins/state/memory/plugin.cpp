@@ -48,7 +48,7 @@ spur_status propose(spur_plugin* self, const spur_state_entry* entries, std::uin
 
 spur_status status(spur_plugin* self, spur_state_status* out, spur_error* err) {
     return guard(err, [&] {
-        log_of(self).status(*out);
+        spur::plugin::put(out, log_of(self).status());
         return SPUR_OK;
     });
 }

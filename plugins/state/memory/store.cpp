@@ -177,7 +177,8 @@ spur_status Log::snapshot(std::uint64_t index, const spur_source* source, std::s
     return SPUR_OK;
 }
 
-void Log::status(spur_state_status& out) const {
+spur_state_status Log::status() const {
+    spur_state_status out{};
     const auto copy = [](char(&to)[256], const std::string& text) { to[text.copy(to, sizeof to - 1)] = '\0'; };
     const std::lock_guard lock(store_->mutex);
     out.role = store_->is_open ? SPUR_STATE_LEADER : SPUR_STATE_FOLLOWER;
@@ -189,6 +190,7 @@ void Log::status(spur_state_status& out) const {
     out.entries = committed_;
     copy(out.leader, settings_.self);
     copy(out.self, settings_.self);
+    return out;
 }
 
 }  // namespace spur::memory

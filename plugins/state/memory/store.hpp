@@ -56,7 +56,7 @@ public:
     spur_status propose(const spur_state_entry* entries, std::uint32_t count, std::uint64_t ticket, std::string& why);
     spur_status barrier(std::uint64_t ticket, std::string& why) { return enqueue({ticket, {}}, why); }
     spur_status snapshot(std::uint64_t index, const spur_source* source, std::string& why);
-    void status(spur_state_status& out) const;
+    spur_state_status status() const;
     const std::string& self() const { return settings_.self; }
 
 private:

@@ -46,7 +46,7 @@ public:
     Outcome<void> open(const spur_state_listener* listener);
     Outcome<spur_status> propose(const spur_state_entry* entries, std::uint32_t count, std::uint64_t ticket);
     Outcome<spur_status> barrier(std::uint64_t ticket);
-    void status(spur_state_status& out) const;
+    spur_state_status status() const;
     Outcome<void> snapshot(std::uint64_t index, const spur_source* source);
     void members(const std::function<void(const spur_state_member&)>& each) const;
     Outcome<spur_status> add_member(std::string_view address, std::uint64_t ticket);

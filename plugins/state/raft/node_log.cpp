@@ -340,7 +340,8 @@ std::optional<Fault> Node::failure() const {
     return failure_;
 }
 
-void Node::status(spur_state_status& out) const {
+spur_state_status Node::status() const {
+    spur_state_status out{};
     const auto copy = [](char(&to)[256], const std::string& text) { to[text.copy(to, sizeof to - 1)] = '\0'; };
     const std::lock_guard lock(mutex_);
     out.role = board_.role;
@@ -353,6 +354,7 @@ void Node::status(spur_state_status& out) const {
     out.entries = entries_;
     copy(out.leader, board_.leader);
     copy(out.self, settings_.self.client());
+    return out;
 }
 
 void Node::members(const std::function<void(const spur_state_member&)>& each) const {

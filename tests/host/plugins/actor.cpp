@@ -97,7 +97,7 @@ spur_status plan_with_sink(Actor& actor, const spur_cluster_view* view, const sp
         while (std::chrono::steady_clock::now() < end) {
         }
     }
-    if (actor.act == "foreign_thread") std::thread{[&] { sink->start(sink, 0, 0, {}, 60); }}.join();
+    if (actor.act == "foreign_thread") std::thread{[&] { sink->start(sink, 0, 0, nullptr, 60); }}.join();
     if (actor.act == "select") {
         spur_select_cycle* cycle = nullptr;
         if (select->ops->begin(select->self, view, &cycle, nullptr) != SPUR_OK) return SPUR_E_INTERNAL;
@@ -108,10 +108,10 @@ spur_status plan_with_sink(Actor& actor, const spur_cluster_view* view, const sp
     }
     if (actor.act == "start") {
         for (std::uint32_t i = 0; i < view->pending_order.count; ++i)
-            sink->start(sink, *SPUR_AT(std::uint32_t, view->pending_order, i), 0, {}, 60);
+            sink->start(sink, *SPUR_AT(std::uint32_t, view->pending_order, i), 0, nullptr, 60);
     }
     if (actor.act == "start_then_crash") {
-        sink->start(sink, 0, 0, {}, 60);
+        sink->start(sink, 0, 0, nullptr, 60);
         *reinterpret_cast<volatile int*>(0x10) = 1;
     }
     return SPUR_OK;
@@ -120,6 +120,10 @@ spur_status plan_with_sink(Actor& actor, const spur_cluster_view* view, const sp
 spur_status plan(spur_plugin* self, const spur_cluster_view* view, const spur_selector* select,
                  const spur_plan_sink* sink, spur_error* err) {
     auto& actor = self_cast<Actor>(self);
+    if (view == nullptr)
+        return fail(err, 1,
+                    actor.cluster + ", depth " + std::to_string(actor.depth) + ", window " +
+                        std::to_string(actor.window) + ", tasks " + std::to_string(actor.tasks.load()));
     const auto* const metrics = service<spur_metrics>(actor.host, SPUR_METRICS_SERVICE);
     metrics->add(metrics, actor.plans, 1);
     perform(actor, "plan");
@@ -127,12 +131,6 @@ spur_status plan(spur_plugin* self, const spur_cluster_view* view, const spur_se
     if (actor.act == "fail_silently") return SPUR_E_BUSY;
     if (actor.act == "verdict") return 7;
     return sink == nullptr ? SPUR_OK : plan_with_sink(actor, view, select, sink);
-}
-
-spur_status explain(spur_plugin* self, std::uint32_t job, const spur_sink* text) {
-    const auto& actor = self_cast<Actor>(self);
-    return push(text, "job " + std::to_string(job) + " of " + actor.cluster + ", depth " + std::to_string(actor.depth) +
-                          ", window " + std::to_string(actor.window) + ", tasks " + std::to_string(actor.tasks.load()));
 }
 
 spur_status make(const spur_host* host, const spur_config* config, spur_plugin** out, spur_error* err) {
@@ -155,7 +153,7 @@ void unmake(spur_plugin* self) {
     delete actor;
 }
 
-constexpr spur_sched_ops ops{sizeof(spur_sched_ops), 0, plan, explain};
+constexpr spur_sched_ops ops{sizeof(spur_sched_ops), 0, 0, plan};
 
 const void* query(spur_plugin*, const char* id) { return std::string_view{id} == SPUR_SCHED_IFACE ? &ops : nullptr; }
 

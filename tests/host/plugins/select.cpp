@@ -15,6 +15,7 @@ int the_cycle;
 constexpr spur_select_ops ops{
     .size = sizeof(spur_select_ops),
     .reserved = 0,
+    .understands = 0,
     .begin = [](spur_plugin*, const spur_cluster_view*, spur_select_cycle** out, spur_error*) -> spur_status {
         *out = reinterpret_cast<spur_select_cycle*>(&the_cycle);
         return SPUR_OK;
@@ -22,8 +23,8 @@ constexpr spur_select_ops ops{
     .end = [](spur_plugin*, spur_select_cycle*) {},
     .slots = [](spur_select_cycle*) -> std::uint32_t { return 4; },
     .copy = [](spur_select_cycle*, std::uint32_t, std::uint32_t) -> spur_status { return SPUR_OK; },
-    .take = [](spur_select_cycle*, std::uint32_t, spur_span, std::uint32_t) {},
-    .give = [](spur_select_cycle*, std::uint32_t, spur_span, std::uint32_t) {},
+    .take = [](spur_select_cycle*, std::uint32_t, const spur_placement*, std::uint32_t) {},
+    .give = [](spur_select_cycle*, std::uint32_t, const spur_placement*, std::uint32_t) {},
     .pick = [](spur_select_cycle*, const spur_pick*, spur_placement*) -> spur_status { return SPUR_FITS; },
     .screen = nullptr,
     .idle_nodes = nullptr,

@@ -1,6 +1,6 @@
 // Plugins of other axes, good for being there.
 #include <spur/plugin/auth.h>
-#include <spur/plugin/gpu.h>
+#include <spur/plugin/draft/gpu.h>
 #include <spur/plugin/state.h>
 #include <spur/plugin/plugin.hpp>
 

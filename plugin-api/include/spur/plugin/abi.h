@@ -1,7 +1,7 @@
 /* spur/plugin/abi.h - the vocabulary of the boundary between Spur's daemons and its plugins.
  *
- * C11, no dependencies. Fixed-width fields only: no bool, enum, long, size_t or time_t crosses. Everything here is
- * frozen for the life of Spur 1.x; structs marked "grows" gain members at their tail and nowhere else.
+ * C11, no dependencies. Fixed-width fields only: no bool, enum, long, size_t or time_t crosses. What is frozen for the
+ * life of Spur 1.x, and how the rest may grow, is written in docs/abi-policy.md.
  *
  * Ownership in one sentence: inputs are borrowed for the duration of the call, outputs are pushed into sinks that copy
  * or written into memory the caller brought, and nothing allocated on one side is ever freed on the other.
@@ -19,6 +19,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #if defined(__GNUC__) || defined(__clang__)
 #define SPUR_EXPORT __attribute__((visibility("default")))
@@ -30,13 +31,30 @@
 extern "C" {
 #endif
 
-/* A struct that opens with `size` grows at its tail. Whoever fills it writes sizeof as its own compiler saw it;
- * whoever reads asks before touching anything newer than the first release. */
+/* A struct that opens with `size` grows at its tail and nowhere else. Whoever owns the memory sets `size` to its
+ * capacity, sizeof as its own compiler saw it; nobody else changes it. Whoever reads asks before touching anything newer
+ * than the first release.
+ *
+ * Members named `reserved` are 0 when written and ignored when read. So are flags, kinds and tables that the reader does
+ * not know: a later release may use them for what an older one may safely miss. What it may not miss is a new kind of
+ * wish (spur_job_view.wishes), a new required op, or a new interface id. */
 #define SPUR_HAS(type, ptr, member) ((ptr)->size >= offsetof(type, member) + sizeof((ptr)->member))
 #define SPUR_CAN(type, ptr, fn) (SPUR_HAS(type, ptr, fn) && (ptr)->fn != NULL)
 
 /* Records inside a span carry no size of their own: the span's stride tells how long each one is. */
 #define SPUR_SPAN_HAS(type, span, member) ((span).stride >= offsetof(type, member) + sizeof(((type *)0)->member))
+
+/* Answers go into memory of the other side. SPUR_PUT(out, &answer) copies what fits: no more than out->size, never `size`
+ * itself. SPUR_PUT_AT(out, stride, i, &answer) does the same for record i of an array without sizes. What the reader's
+ * struct has beyond the writer's stays as the reader preset it. Never assign a whole struct through such a pointer. */
+#define SPUR_PUT(out, value) \
+    spur_put_bytes((out), (out)->size, (value), sizeof *(1 ? (out) : (value)), sizeof(uint32_t))
+#define SPUR_PUT_AT(out, stride, i, value) \
+    spur_put_bytes((char *)(out) + (size_t)(stride) * (i), (stride), (value), sizeof *(1 ? (out) : (value)), 0)
+static inline void spur_put_bytes(void *out, size_t capacity, const void *value, size_t length, size_t from) {
+    if (length > capacity) length = capacity;
+    if (length > from) memcpy((char *)out + from, (const char *)value + from, length - from);
+}
 
 /* What a call came to. Negative: something is broken, see spur_error. Positive values are verdicts and belong to the
  * interface that defines them: "does not fit now" is an answer, not an error. */

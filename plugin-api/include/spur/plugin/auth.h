@@ -28,7 +28,7 @@ extern "C" {
 #define SPUR_AUTH_ANSWERS (1u << 2)  /* make_answer/verify_answer work */
 #define SPUR_AUTH_LOCAL_ONLY (1u << 3) /* daemons bind to loopback unless told otherwise */
 #define SPUR_AUTH_ISSUES (1u << 4)   /* issue() works */
-#define SPUR_AUTH_BINDS_AUDIENCE (1u << 5) /* since 1.1 */
+#define SPUR_AUTH_BINDS_AUDIENCE (1u << 5)
 
 /* What is being asked. */
 typedef struct spur_auth_request {
@@ -38,7 +38,6 @@ typedef struct spur_auth_request {
     uint8_t digest[32];     /* SHA-256 of the body */
     spur_str peer;          /* verify: where it came from, for the log; "" if unknown */
     spur_str token;         /* make: a token the user brought (SPUR_JWT, SLURM_JWT); "" */
-    /* ---- 1.1 ---- absent in older hosts: nothing to bind */
     spur_str audience;      /* the server it is for, "cluster/server/instance"; opaque here: the host judges it */
 } spur_auth_request;
 

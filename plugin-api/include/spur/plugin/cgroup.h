@@ -29,7 +29,7 @@ extern "C" {
 typedef struct spur_cgroup_scope {
     uint32_t size;
     uint32_t job, step;  /* step SPUR_NONE: the job's own scope, parent of its steps'.
-                          * 1.1: job SPUR_NONE: the node's, parent of all jobs'; only where scopes() is there */
+                          * job SPUR_NONE: the node's, parent of all jobs' */
     uint32_t task;       /* SPUR_NONE: the whole step; a task's scope lies in its step's and has devices of its own only */
     uint32_t uid;        /* owner of the delegated subtree, if delegation is configured */
     uint32_t attempt;
@@ -76,9 +76,9 @@ typedef struct spur_cgroup_ops {
                              void (*each)(void *context, int32_t pid), spur_error *err);
     /* Remove the scope; SPUR_E_BUSY while processes live. One that does not exist is fine. Required. */
     spur_status (*remove)(spur_plugin *self, const spur_cgroup_scope *scope, spur_error *err);
-    /* ---- 1.1 ---- absent in older plugins: spurd finds what an earlier one left by its own records alone */
     /* Each scope of this node that is there, whoever made it: steps, then the job they are of. What `each` is given lives for
-     * that call; it may remove the scope. [main-thread] */
+     * that call; it may remove the scope. Optional: without it spurd finds what an earlier one left by its own records alone.
+     * [main-thread] */
     spur_status (*scopes)(spur_plugin *self, void *context, void (*each)(void *context, const spur_cgroup_scope *scope),
                           spur_error *err);
 } spur_cgroup_ops;

@@ -31,7 +31,8 @@ extern "C" {
 
 #define SPUR_OPTION_REQUIRED 1u /* flag: no default, the administrator must give it */
 
-/* One declared option. Grows by new kinds and by the stride of the array (spur_plugin_desc.option_stride). */
+/* One declared option. Grows by new kinds and by the stride of the array (spur_plugin_desc.option_stride). A host that does
+ * not know an option's kind refuses the plugin: its values could not be checked. Unknown flags are ignored. */
 typedef struct spur_option {
     const char *key; /* lower_case_words, unique within the plugin */
     uint32_t kind;   /* SPUR_OPTION_* */
@@ -112,7 +113,7 @@ typedef struct spur_module {
 } spur_module;
 
 #define SPUR_ABI_EPOCH 1u
-#define SPUR_HEADERS_VERSION "1.0"
+#define SPUR_HEADERS_VERSION "0.9"
 
 /* The only symbol a plugin exports. The suffix is the epoch: an epoch 2 would be a second function. The answer is
  * static and the same at every call. [any-thread, cheap] */

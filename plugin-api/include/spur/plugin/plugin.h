@@ -21,7 +21,7 @@
 /* Fill a caller-owned error and return its code. */
 __attribute__((format(printf, 3, 4))) static inline spur_status spur_fail(spur_error *err, spur_status code,
                                                                           const char *format, ...) {
-    if (err != NULL && err->size >= sizeof(spur_error)) {
+    if (err != NULL && SPUR_HAS(spur_error, err, text)) {
         va_list arguments;
         va_start(arguments, format);
         err->code = code;

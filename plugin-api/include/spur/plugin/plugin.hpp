@@ -35,7 +35,7 @@ struct Failure : std::exception {
 
 // Fill a caller-owned error; cut at the end of the buffer, never inside a UTF-8 character.
 inline spur_status fail(spur_error* err, spur_status code, std::string_view text) noexcept {
-    if (err != nullptr && err->size >= sizeof(spur_error)) {
+    if (err != nullptr && SPUR_HAS(spur_error, err, text)) {
         err->code = code;
         std::size_t length = text.size() < sizeof(err->text) - 1 ? text.size() : sizeof(err->text) - 1;
         if (length < text.size())
@@ -68,6 +68,18 @@ T& self_cast(spur_plugin* self) noexcept {
 template <class T>
 spur_plugin* as_plugin(T* instance) noexcept {
     return reinterpret_cast<spur_plugin*>(instance);
+}
+
+// ---- answering ------------------------------------------------------------------------------------------------------
+
+// Into memory of the host's, as much of it as there is: see SPUR_PUT.
+template <class T>
+void put(T* out, const T& answer) noexcept {
+    SPUR_PUT(out, &answer);
+}
+template <class T>
+void put_at(T* out, std::uint32_t stride, std::size_t i, const T& answer) noexcept {
+    SPUR_PUT_AT(out, stride, i, &answer);
 }
 
 // ---- looking ------------------------------------------------------------------------------------------------------

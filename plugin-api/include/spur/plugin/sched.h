@@ -37,6 +37,8 @@ extern "C" {
 #define SPUR_LIMITED ((spur_status)1) /* an account, user or QOS limit; others of the same owner may fit */
 #define SPUR_REJECTED ((spur_status)2) /* start(): the placement contradicts the view or an earlier start of this plan */
 
+#define SPUR_PREEMPT_PROMISE_S 300u
+
 /* Where a plan goes. Everything is copied before the call returns. */
 typedef struct spur_plan_sink {
     uint32_t size;
@@ -44,20 +46,21 @@ typedef struct spur_plan_sink {
     void *context;
     /* 1 once the cycle's budget is used up or the daemon is stopping: return with what you have. [cheap] */
     uint32_t (*stopped)(const struct spur_plan_sink *sink);
-    /* Would limits let one more task of this job start, after what this plan already started? [cheap] */
+    /* Would limits let one more task of this job start in this partition, after what this plan already started? [cheap] */
     spur_status (*may_start)(const struct spur_plan_sink *sink, uint32_t job, uint32_t partition);
     /* Start `job` (slot in view->pending) now. `limit_s` is its time limit: the job's own, or less if it gave a minimum.
      * For an array record each call starts one task. */
-    spur_status (*start)(const struct spur_plan_sink *sink, uint32_t job, uint32_t partition, spur_span shares,
-                         uint32_t limit_s);
-    /* `job` cannot start now; this is when and where it should. nodes may be empty. */
+    spur_status (*start)(const struct spur_plan_sink *sink, uint32_t job, uint32_t partition,
+                         const spur_placement *placement, uint32_t limit_s);
+    /* `job` cannot start now; this is when and where it should, in one of its own partitions. nodes may be empty. */
     void (*expect)(const struct spur_plan_sink *sink, uint32_t job, int64_t start, uint32_t partition, spur_bits nodes);
     /* Why it waits. `text` may be empty, or a sentence to show besides the reason. */
     void (*waits)(const struct spur_plan_sink *sink, uint32_t job, uint32_t reason, spur_str text);
-    /* Push these running jobs (slots in view->running) out, so that `job` can start on `shares` as soon as they are gone. The
-     * host keeps what they free for `job` until it starts or the promise expires. */
+    /* Push these running jobs (slots in view->running) out, so that `job` can start on `placement` as soon as they are gone.
+     * The host keeps `placement` for `job`, against every other start, until it starts or leaves the queue, at the longest
+     * for SPUR_PREEMPT_PROMISE_S after the last call that named it; a planner that still wants it says so again. */
     spur_status (*preempt)(const struct spur_plan_sink *sink, uint32_t job, uint32_t partition, const uint32_t *victims,
-                           uint32_t victim_count, spur_span shares);
+                           uint32_t victim_count, const spur_placement *placement);
 } spur_plan_sink;
 
 /* The select instance to ask, bound by the host. */
@@ -71,12 +74,11 @@ typedef struct spur_selector {
 typedef struct spur_sched_ops {
     uint32_t size;
     uint32_t reserved;
+    uint64_t understands; /* SPUR_WISH_*: respected by its plans */
     /* One cycle. No clock, no random numbers, no I/O; everything in `view` dies on return. Calls on one instance never
      * overlap. Required. [cycle-thread, bounded by sink->stopped] */
     spur_status (*plan)(spur_plugin *self, const spur_cluster_view *view, const spur_selector *select,
                         const spur_plan_sink *sink, spur_error *err);
-    /* One line on why job id `job` still waits, from the last plan. Optional. [any-thread, cheap] */
-    spur_status (*explain)(spur_plugin *self, uint32_t job, const spur_sink *text);
 } spur_sched_ops;
 
 #ifdef __cplusplus

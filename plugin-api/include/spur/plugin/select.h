@@ -30,19 +30,6 @@ extern "C" {
 
 typedef struct spur_select_cycle spur_select_cycle; /* the plugin's, between begin() and end() */
 
-/* Memory for one answer, brought by the caller, reused from call to call. Spans and bits in `shares` point into `gres` and
- * `words` of the same placement. */
-typedef struct spur_placement {
-    uint32_t size;
-    uint32_t share_count, share_capacity, share_wanted;
-    spur_node_share *shares;
-    uint32_t gres_count, gres_capacity, gres_wanted;
-    uint32_t word_count, word_capacity, word_wanted;
-    spur_gres_share *gres;
-    uint64_t *words;
-    int64_t score; /* lower is better; comparable between picks of one job in one cycle */
-} spur_placement;
-
 typedef struct spur_pick {
     uint32_t size;
     uint32_t job;         /* slot in view->pending */
@@ -59,6 +46,7 @@ typedef struct spur_pick {
 typedef struct spur_select_ops {
     uint32_t size;
     uint32_t reserved;
+    uint64_t understands; /* SPUR_WISH_*: granted, or answered with a verdict */
     /* Look at `view`; it stays valid until end(). One cycle at a time per instance. Required. [cycle-thread, may allocate] */
     spur_status (*begin)(spur_plugin *self, const spur_cluster_view *view, spur_select_cycle **out, spur_error *err);
     void (*end)(spur_plugin *self, spur_select_cycle *cycle);
@@ -66,12 +54,13 @@ typedef struct spur_select_ops {
     uint32_t (*slots)(spur_select_cycle *cycle);
     /* Make slot `to` equal to slot `from`. Required. [cycle-thread] */
     spur_status (*copy)(spur_select_cycle *cycle, uint32_t from, uint32_t to);
-    /* Mark `shares` as held by a job with these flags (SPUR_JOB_*), or give them back. Only what is held may be given. No
+    /* Mark `placement` as held by a job with these flags (SPUR_JOB_*), or give it back. Only what is held may be given. No
      * check is made that take() does not oversubscribe: planners may promise resources twice on purpose, in slots that
      * stand for other times. Required. [cycle-thread, cheap, allocation-free] */
-    void (*take)(spur_select_cycle *cycle, uint32_t slot, spur_span shares, uint32_t job_flags);
-    void (*give)(spur_select_cycle *cycle, uint32_t slot, spur_span shares, uint32_t job_flags);
-    /* The best placement for one job, or a verdict. Required. [cycle-thread, cheap, allocation-free] */
+    void (*take)(spur_select_cycle *cycle, uint32_t slot, const spur_placement *placement, uint32_t job_flags);
+    void (*give)(spur_select_cycle *cycle, uint32_t slot, const spur_placement *placement, uint32_t job_flags);
+    /* The best placement for one job, or a verdict. `out` is memory of the caller's: see spur_placement.
+     * Required. [cycle-thread, cheap, allocation-free] */
     spur_status (*pick)(spur_select_cycle *cycle, const spur_pick *pick, spur_placement *out);
     /* A quick look at many jobs at once: verdicts[i] for jobs[i] on its first partition, test-only. May answer FITS where a
      * full pick would say NOT_NOW, never the other way round. Optional. [cycle-thread, cheap, allocation-free] */

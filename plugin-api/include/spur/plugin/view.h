@@ -39,11 +39,22 @@ typedef struct spur_device_view {
     spur_bits cores; /* cores near it; empty: all alike */
 } spur_device_view;
 
-/* How well two devices of a node talk to each other: higher is better, 0 is "through the host". */
+#define SPUR_LINK_HOST 0u     /* through the CPUs */
+#define SPUR_LINK_NUMA 1u     /* same NUMA node */
+#define SPUR_LINK_SWITCH 2u   /* same PCIe switch */
+#define SPUR_LINK_NVLINK 3u
+#define SPUR_LINK_XGMI 4u
+#define SPUR_LINK_SAME_CARD 5u /* slices or dies of one board */
+
+/* How well two devices of a node talk to each other: higher is better, 0 is "through the host". They may be of different
+ * resources, a GPU and a network card for instance. */
 typedef struct spur_device_link {
-    uint32_t from, to; /* positions in the devices span */
-    uint32_t weight;   /* NVLink/XGMI lanes x 100, same switch 20, same NUMA node 10, ... as the gpu plugin reported */
-    uint32_t kind;     /* SPUR_LINK_* of gpu.h */
+    uint32_t from;    /* position in the devices span of the resource this link is listed with */
+    uint32_t to;      /* position in the devices span of resource to_gres */
+    uint32_t to_gres; /* position in the node's gres span */
+    uint32_t weight;  /* NVLink/XGMI lanes x 100, same switch 20, same NUMA node 10, ... as the gpu plugin reported */
+    uint32_t kind;    /* SPUR_LINK_* */
+    uint32_t reserved;
 } spur_device_link;
 
 /* One generic resource of one node. */
@@ -68,7 +79,7 @@ typedef struct spur_node_view {
     spur_bits cores_offered; /* cores jobs may use (specialised cores are missing) */
     spur_bits features;   /* numbers in view->features */
     spur_span gres;       /* of spur_gres_view */
-    uint32_t leaf_switch; /* number in view->switches; SPUR_NONE */
+    uint32_t leaf_switch; /* number in view->groups; SPUR_NONE */
     uint32_t owner_uid;   /* exclusive-user holder; SPUR_NONE */
     uint32_t running_jobs;
     uint32_t sharing_jobs; /* of them, those that allow oversubscription */
@@ -77,7 +88,8 @@ typedef struct spur_node_view {
 /* ---- what a job holds or is to get ------------------------------------------------------------------------------ */
 
 /* Select plugins write these two into arrays that sched plugins brought, each built with its own headers: so these two
- * records never grow. What a later release adds to an answer gets an array of its own in spur_placement. */
+ * records never grow. What a later release adds to an answer gets an array of its own in spur_placement, which travels
+ * whole from select to sched, to the host and back. */
 
 typedef struct spur_gres_share {
     uint32_t name, type;
@@ -95,6 +107,39 @@ typedef struct spur_node_share {
     uint32_t flags; /* SPUR_SHARE_* */
 } spur_node_share;
 #define SPUR_SHARE_WHOLE_NODE (1u << 0) /* nothing else may run there meanwhile */
+
+/* What a job holds or is to get, and the memory it stands in: brought by who asks for an answer and reused from call to
+ * call (select.h). Spans and bits in `shares` point into `gres` and `words` of the same placement, or anywhere else when it
+ * is only read: then capacities and wishes for more mean nothing. Shares come in any order, each node once. */
+typedef struct spur_placement {
+    uint32_t size;
+    uint32_t share_count, share_capacity, share_wanted;
+    spur_node_share *shares;
+    uint32_t gres_count, gres_capacity, gres_wanted;
+    uint32_t word_count, word_capacity, word_wanted;
+    spur_gres_share *gres;
+    uint64_t *words;
+    int64_t score; /* lower is better; comparable between picks of one job in one cycle */
+} spur_placement;
+
+/* The shares as a span. */
+static inline spur_span spur_shares(const spur_placement *placement) {
+    spur_span none = {NULL, 0, sizeof(spur_node_share)};
+    if (placement == NULL) return none;
+    none.data = placement->shares;
+    none.count = placement->share_count;
+    return none;
+}
+
+/* A placement to be read, of shares kept elsewhere. */
+static inline spur_placement spur_placed(const spur_node_share *shares, uint32_t count) {
+    spur_placement placement;
+    memset(&placement, 0, sizeof placement);
+    placement.size = sizeof placement;
+    placement.shares = (spur_node_share *)(uintptr_t)shares;
+    placement.share_count = count;
+    return placement;
+}
 
 /* ---- jobs ------------------------------------------------------------------------------------------------------- */
 
@@ -140,6 +185,26 @@ typedef struct spur_node_quota {
 #define SPUR_JOB_IGNORE_RESERVATIONS (1u << 14)
 #define SPUR_JOB_NO_RESERVE (1u << 15)    /* takes what is free, but nothing is kept free for it */
 
+/* What a job asks for beyond nodes, tasks, CPUs, memory and time, a bit each in spur_job_view.wishes: bits 0 to 31 are
+ * about where it goes, 32 to 63 about when. Select and sched plugins say in `understands` which ones they take care of. A
+ * job with a wish that neither knows is not in the view's order: it waits, with a sentence that names plugin and option. */
+#define SPUR_WISH_CONTIGUOUS (1ull << 0)       /* --contiguous */
+#define SPUR_WISH_SWITCHES (1ull << 1)         /* --switches: max_switches */
+#define SPUR_WISH_ALTERNATIVES (1ull << 2)     /* --constraint with "[a|b]": alternatives */
+#define SPUR_WISH_QUOTAS (1ull << 3)           /* --constraint with counts, "a*2": quotas */
+#define SPUR_WISH_GRES (1ull << 4)             /* --gres, --gpus...: gres */
+#define SPUR_WISH_GRES_PER_SOCKET (1ull << 5)  /* --gpus-per-socket: gres with SPUR_GRES_PER_SOCKET */
+#define SPUR_WISH_TASKS_PER_SOCKET (1ull << 6) /* --ntasks-per-socket */
+#define SPUR_WISH_TASKS_PER_CORE (1ull << 7)   /* --ntasks-per-core */
+#define SPUR_WISH_TASKS_PER_GPU (1ull << 8)    /* --ntasks-per-gpu */
+#define SPUR_WISH_CPUS_PER_GPU (1ull << 9)     /* --cpus-per-gpu */
+#define SPUR_WISH_MEM_PER_GPU (1ull << 10)     /* --mem-per-gpu */
+#define SPUR_WISH_HET_JOB (1ull << 32)         /* components that start together: het_group */
+#define SPUR_WISH_TIME_MIN (1ull << 33)        /* --time-min: limit_min_s */
+#define SPUR_WISH_DEADLINE (1ull << 34)        /* --deadline */
+#define SPUR_WISH_LICENSES (1ull << 35)        /* --licenses */
+#define SPUR_WISH_RESERVATION (1ull << 36)     /* --reservation */
+
 #define SPUR_SPREAD_DEFAULT 0u
 #define SPUR_SPREAD_BLOCK 1u
 #define SPUR_SPREAD_CYCLIC 2u
@@ -151,6 +216,7 @@ typedef struct spur_job_view {
     uint32_t id;
     uint32_t flags; /* SPUR_JOB_* */
     uint64_t klass;
+    uint64_t wishes; /* SPUR_WISH_*; select or sched understands each of them */
     uint64_t priority;
     uint32_t uid, gid;
     uint32_t association; /* index in view->associations; SPUR_NONE */
@@ -158,6 +224,7 @@ typedef struct spur_job_view {
     spur_span partitions; /* of uint32_t, indexes in view->partitions, in the order to try */
     uint32_t reservation; /* index in view->reservations; SPUR_NONE */
     uint32_t array_tasks; /* pending: how many identical tasks wait behind this record and may start now (1: no array) */
+    uint32_t array_task;  /* its number in the array; SPUR_NONE: none, or several that wait behind this record */
     uint32_t het_group;   /* jobs with the same non-zero number start together or not at all */
     uint32_t restarts;
 
@@ -191,9 +258,10 @@ typedef struct spur_job_view {
     uint32_t preempt_mode;    /* SPUR_PREEMPT_*: what happens to this job if it is pushed out */
     int64_t preempt_exempt_until;
 
-    spur_span shares; /* running: of spur_node_share */
+    const spur_placement *held; /* running; NULL while it waits */
     uint32_t ran_s;   /* before the present start, and not counting suspension */
-    uint32_t reserved;
+    spur_str name;    /* --job-name */
+    spur_str extra;   /* --extra: anything the site and its plugins agreed on */
 } spur_job_view;
 
 #define SPUR_PREEMPT_OFF 0u
@@ -277,12 +345,18 @@ typedef struct spur_association_view {
 } spur_association_view;
 #define SPUR_SHARES_PARENT 0x7fffffffu
 
-typedef struct spur_switch_view {
+/* Nodes that are near each other in some way. Kinds one does not know are passed over. */
+#define SPUR_GROUP_SWITCH 1u /* a switch of the network; its parent is the switch it hangs off */
+#define SPUR_GROUP_BLOCK 2u  /* a block of nodes with a network of its own among them */
+#define SPUR_GROUP_RING 3u   /* nodes in the order of their numbers, the last beside the first */
+typedef struct spur_group_view {
     spur_str name;
-    uint32_t parent; /* SPUR_NONE */
+    uint32_t kind;   /* SPUR_GROUP_* */
     uint32_t level;  /* 0: leaf */
-    spur_bits nodes; /* below it */
-} spur_switch_view;
+    uint32_t parent; /* number in view->groups, of the same kind; SPUR_NONE */
+    uint32_t reserved;
+    spur_bits nodes; /* in it and below it */
+} spur_group_view;
 
 /* What changed since the view with number `since`: indexes and slots in this view. A plugin that kept something from that cycle may
  * update instead of starting anew; one that kept nothing ignores it. complete == 0: assume everything changed. */
@@ -314,7 +388,7 @@ typedef struct spur_cluster_view {
     spur_span licenses;     /* of spur_license_view */
     spur_span qos;          /* of spur_qos_view */
     spur_span associations; /* of spur_association_view */
-    spur_span switches;     /* of spur_switch_view; empty: flat */
+    spur_span groups;       /* of spur_group_view; empty: all nodes are alike */
     spur_span features;     /* of spur_str: names behind the numbers */
     spur_span gres_names;   /* of spur_str */
     spur_span gres_types;   /* of spur_str; number 0 is "" */

@@ -1,7 +1,7 @@
 /* @TYPE@ - appends every row to a journal: "cluster<TAB>sequence<TAB>table<TAB>removed<TAB>name=value...", whole
  * batches. */
 #define _GNU_SOURCE
-#include <spur/plugin/accounting.h>
+#include <spur/plugin/draft/accounting.h>
 #include <spur/plugin/plugin.h>
 
 #include <errno.h>

@@ -103,10 +103,9 @@ static spur_status verify(spur_plugin* self, const spur_auth_request* request, s
         return spur_fail(err, SPUR_AUTH_REFUSED, "the credential is signed but makes no sense");
     if (issued > now + self->lifetime_s || now - issued > self->lifetime_s)
         return spur_fail(err, SPUR_AUTH_REFUSED, "the credential has expired, or the clocks of the two hosts differ");
-    spur_identity who = {
-        .size = out->size, .uid = uid, .gid = gid, .issued = issued, .expires = issued + self->lifetime_s};
+    spur_identity who = {.uid = uid, .gid = gid, .issued = issued, .expires = issued + self->lifetime_s};
     snprintf(who.mechanism, sizeof who.mechanism, "%s", "@NAME@");
-    *out = who;
+    SPUR_PUT(out, &who);
     return SPUR_OK;
 }
 

@@ -156,8 +156,8 @@ static spur_status usage(spur_plugin* self, const spur_cgroup_scope* scope, spur
     visitor visit = {.pid = count_one, .context = &count};
     group_path path = path_of(self, scope, NULL);
     if (walk(path.text, &visit) != 0) return io_error(err, path.text);
-    spur_cgroup_usage usage = {.size = out->size, .processes = count};
-    *out = usage;
+    spur_cgroup_usage usage = {.processes = count};
+    SPUR_PUT(out, &usage);
     return SPUR_OK;
 }
 

@@ -1,6 +1,6 @@
 /* @TYPE@ - accelerators found by their device files: every <prefix><number> in a directory is one. */
 #define _GNU_SOURCE
-#include <spur/plugin/gpu.h>
+#include <spur/plugin/draft/gpu.h>
 #include <spur/plugin/plugin.h>
 
 #include <ctype.h>

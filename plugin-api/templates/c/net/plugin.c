@@ -1,6 +1,6 @@
 /* @TYPE@ - members are reached under their name with a suffix. */
 #define _POSIX_C_SOURCE 200809L
-#include <spur/plugin/net.h>
+#include <spur/plugin/draft/net.h>
 #include <spur/plugin/plugin.h>
 
 #include <pthread.h>

@@ -31,8 +31,8 @@ static spur_status score(spur_plugin* self, const spur_cluster_view* view, spur_
     for (uint32_t i = 0; i < queries.count; i++) {
         const spur_priority_query* query = SPUR_AT(spur_priority_query, queries, i);
         const spur_job_view* job = SPUR_AT(spur_job_view, view->pending, query->job);
-        /* stepped by the host's stride, not by our sizeof */
-        *(spur_priority*)(void*)((char*)out + (size_t)out_stride * i) = score_job(self, job, view->now, query->nice);
+        spur_priority answer = score_job(self, job, view->now, query->nice);
+        SPUR_PUT_AT(out, out_stride, i, &answer); /* the host's records may be longer or shorter than ours */
     }
     return SPUR_OK;
 }

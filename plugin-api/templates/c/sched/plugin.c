@@ -100,7 +100,6 @@ static uint32_t start_one(walk* w, uint32_t slot, uint32_t number) {
     const spur_job_view* job = SPUR_AT(spur_job_view, w->view->pending, slot);
     const spur_partition_view* partition = SPUR_AT(spur_partition_view, w->view->partitions, number);
     uint32_t limit_s = 0, reason = find_limit(w, job, partition, &limit_s);
-    if (job->het_group != 0) return SPUR_WAIT_NEVER;
     if (reason != 0) return reason;
     if (w->blocked[number]) return SPUR_WAIT_PRIORITY;
     if (!has_licenses(w, job)) return SPUR_WAIT_LICENSES;
@@ -111,9 +110,8 @@ static uint32_t start_one(walk* w, uint32_t slot, uint32_t number) {
     if (verdict == SPUR_NOT_NOW) return SPUR_WAIT_RESOURCES;
     if (verdict != SPUR_FITS) return w->view->reservations.count > 0 ? SPUR_WAIT_NODES_UNAVAILABLE : SPUR_WAIT_NEVER;
     if (w->answer.share_count > partition->max_nodes) return SPUR_WAIT_PARTITION_NODE_LIMIT;
-    spur_span shares = {w->answer.shares, w->answer.share_count, sizeof(spur_node_share)};
-    if (w->sink->start(w->sink, slot, number, shares, limit_s) != SPUR_OK) return SPUR_WAIT_LIMIT;
-    w->select->ops->take(w->cycle, 0, shares, job->flags);
+    if (w->sink->start(w->sink, slot, number, &w->answer, limit_s) != SPUR_OK) return SPUR_WAIT_LIMIT;
+    w->select->ops->take(w->cycle, 0, &w->answer, job->flags);
     for (uint32_t i = 0; i < job->licenses.count; i++) {
         const spur_license_request* wanted = SPUR_AT(spur_license_request, job->licenses, i);
         w->licenses[wanted->license] += wanted->count;
@@ -165,7 +163,11 @@ static spur_status plan(spur_plugin* self, const spur_cluster_view* view, const 
     return status;
 }
 
-static const spur_sched_ops ops = {.size = sizeof(spur_sched_ops), .plan = plan};
+/* Jobs that ask for more, components of heterogeneous jobs for one, are not shown to it: they wait and say for whom. */
+static const spur_sched_ops ops = {
+    .size = sizeof(spur_sched_ops),
+    .understands = SPUR_WISH_TIME_MIN | SPUR_WISH_DEADLINE | SPUR_WISH_LICENSES | SPUR_WISH_RESERVATION,
+    .plan = plan};
 
 static spur_status create(const spur_host* host, const spur_config* config, spur_plugin** out, spur_error* err) {
     (void)host, (void)config;

@@ -29,15 +29,6 @@ static uint32_t least(uint64_t a, uint64_t b) { return (uint32_t)(a < b ? a : b)
 
 /* ---- the policy ---- */
 
-/* Wishes this selector does not know how to grant. Say so rather than ignore them. */
-static int is_beyond_us(const spur_job_view* job) {
-    for (uint32_t i = 0; i < job->gres.count; i++)
-        if (SPUR_AT(spur_gres_request, job->gres, i)->scope == SPUR_GRES_PER_SOCKET) return 1;
-    if (job->gres.count > MOST_REQUESTS || job->alternatives.count + job->quotas.count > 0) return 1;
-    if (job->tasks_per_socket + job->tasks_per_core + job->tasks_per_gpu + job->cpus_per_gpu > 0) return 1;
-    return (job->flags & SPUR_JOB_CONTIGUOUS) != 0 || job->mem_per_gpu_mib > 0 || job->max_switches > 0;
-}
-
 static uint64_t amount_of(const spur_node_view* node, const spur_gres_request* wanted) {
     for (uint32_t i = 0; i < node->gres.count; i++) {
         const spur_gres_view* gres = SPUR_AT(spur_gres_view, node->gres, i);
@@ -249,7 +240,7 @@ static spur_status write_answer(spur_select_cycle* cycle, const spur_job_view* j
 
 static spur_status pick(spur_select_cycle* cycle, const spur_pick* pick, spur_placement* out) {
     const spur_job_view* job = SPUR_AT(spur_job_view, cycle->view->pending, pick->job);
-    if (is_beyond_us(job)) return SPUR_NEVER;
+    if (job->gres.count > MOST_REQUESTS) return SPUR_NEVER;
     int only_test = (pick->flags & SPUR_PICK_TEST_ONLY) != 0 || out == NULL;
     int as_empty = (pick->flags & SPUR_PICK_EMPTY) != 0;
     uint32_t count = !as_empty && gather(cycle, pick, job, 0) ? choose(cycle, job) : 0;
@@ -296,20 +287,22 @@ static spur_status copy(spur_select_cycle* cycle, uint32_t from, uint32_t to) {
     return SPUR_OK;
 }
 
-static void book(spur_select_cycle* cycle, uint32_t slot, spur_span shares, int32_t sign) {
-    for (uint32_t i = 0; i < shares.count; i++)
-        cycle->jobs[(size_t)slot * cycle->view->nodes.count + SPUR_AT(spur_node_share, shares, i)->node] += sign;
+static void book(spur_select_cycle* cycle, uint32_t slot, const spur_placement* placement, int32_t sign) {
+    for (uint32_t i = 0; i < placement->share_count; i++)
+        cycle->jobs[(size_t)slot * cycle->view->nodes.count + placement->shares[i].node] += sign;
 }
-static void take(spur_select_cycle* cycle, uint32_t slot, spur_span shares, uint32_t job_flags) {
+static void take(spur_select_cycle* cycle, uint32_t slot, const spur_placement* placement, uint32_t job_flags) {
     (void)job_flags;
-    book(cycle, slot, shares, 1);
+    book(cycle, slot, placement, 1);
 }
-static void give(spur_select_cycle* cycle, uint32_t slot, spur_span shares, uint32_t job_flags) {
+static void give(spur_select_cycle* cycle, uint32_t slot, const spur_placement* placement, uint32_t job_flags) {
     (void)job_flags;
-    book(cycle, slot, shares, -1);
+    book(cycle, slot, placement, -1);
 }
 
+/* Jobs that ask for more than generic resources are not brought here: they wait and say for whom. */
 static const spur_select_ops ops = {.size = sizeof(spur_select_ops),
+                                    .understands = SPUR_WISH_GRES,
                                     .begin = begin,
                                     .end = end,
                                     .slots = slots,

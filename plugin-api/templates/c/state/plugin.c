@@ -169,9 +169,7 @@ static spur_status propose(spur_plugin* self, const spur_state_entry* entries, u
 static spur_status status(spur_plugin* self, spur_state_status* out, spur_error* err) {
     (void)err;
     pthread_mutex_lock(&self->lock);
-    uint32_t size = out->size;
-    *out = self->status;
-    out->size = size;
+    SPUR_PUT(out, &self->status);
     pthread_mutex_unlock(&self->lock);
     return SPUR_OK;
 }

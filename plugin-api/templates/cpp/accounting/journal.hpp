@@ -2,7 +2,7 @@
 // batches.
 #pragma once
 
-#include <spur/plugin/accounting.h>
+#include <spur/plugin/draft/accounting.h>
 
 #include <cstdint>
 #include <map>

@@ -112,15 +112,13 @@ spur_status verify(spur_plugin* self, const spur_auth_request* request, spur_str
         if (issued > now + auth.lifetime_s || now - issued > auth.lifetime_s)
             return refuse("the credential has expired, or the clocks of the two hosts differ");
 
-        *out = {.size = out->size,
-                .uid = uid,
-                .gid = gid,
-                .flags = 0,
-                .issued = issued,
-                .expires = issued + auth.lifetime_s,
-                .user = "",
-                .mechanism = ""};
-        std::strcpy(out->mechanism, "@NAME@");
+        spur_identity who{};
+        who.uid = uid;
+        who.gid = gid;
+        who.issued = issued;
+        who.expires = issued + auth.lifetime_s;
+        std::strcpy(who.mechanism, "@NAME@");
+        spur::plugin::put(out, who);
         return SPUR_OK;
     });
 }

@@ -47,8 +47,9 @@ spur_status signal(spur_plugin* self, const spur_cgroup_scope* scope, std::int32
 }
 spur_status usage(spur_plugin* self, const spur_cgroup_scope* scope, spur_cgroup_usage* out, spur_error* err) {
     return with(self, err, [&](Groups& groups) {
-        std::memset(&out->processes, 0, sizeof(spur_cgroup_usage) - sizeof out->size);
-        out->processes = static_cast<std::uint32_t>(groups.processes(*scope).size());
+        spur_cgroup_usage usage{};
+        usage.processes = static_cast<std::uint32_t>(groups.processes(*scope).size());
+        spur::plugin::put(out, usage);
         return SPUR_OK;
     });
 }

@@ -1,7 +1,7 @@
 // @TYPE@, the boundary. How devices are found is in device_files.hpp.
 #include "device_files.hpp"
 
-#include <spur/plugin/gpu.h>
+#include <spur/plugin/draft/gpu.h>
 #include <spur/plugin/plugin.hpp>
 
 namespace {

@@ -1,5 +1,5 @@
 // @TYPE@, all of it: there is no more to it than this.
-#include <spur/plugin/net.h>
+#include <spur/plugin/draft/net.h>
 #include <spur/plugin/plugin.hpp>
 
 #include <mutex>

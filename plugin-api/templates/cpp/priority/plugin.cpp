@@ -18,11 +18,11 @@ struct Scorer : ByAge {
 spur_status score(spur_plugin* self, const spur_cluster_view* view, spur_span queries, spur_priority* out,
                   std::uint32_t out_stride, spur_error* err) {
     return guard(err, [&] {
-        auto* place = reinterpret_cast<char*>(out);  // stepped by the host's stride, not by our sizeof
+        std::size_t i = 0;
         for (const auto& query : Records<spur_priority_query>(queries)) {
             const auto& job = *SPUR_AT(spur_job_view, view->pending, query.job);
-            *reinterpret_cast<spur_priority*>(place) = self_cast<Scorer>(self).score(job, view->now, query.nice);
-            place += out_stride;
+            // The host's records may be longer or shorter than ours.
+            spur::plugin::put_at(out, out_stride, i++, self_cast<Scorer>(self).score(job, view->now, query.nice));
         }
         return SPUR_OK;
     });

@@ -41,7 +41,6 @@ std::uint32_t FirstCome::start_one(std::uint32_t slot, std::uint32_t number) {
     const auto& job = *SPUR_AT(spur_job_view, view_.pending, slot);
     const auto& partition = *SPUR_AT(spur_partition_view, view_.partitions, number);
     std::uint32_t limit_s = 0;
-    if (job.het_group != 0) return SPUR_WAIT_NEVER;
     if (const auto reason = find_limit(job, partition, limit_s); reason != 0) return reason;
     if (blocked_[number]) return SPUR_WAIT_PRIORITY;
     if (!has_licenses(job)) return SPUR_WAIT_LICENSES;
@@ -52,9 +51,8 @@ std::uint32_t FirstCome::start_one(std::uint32_t slot, std::uint32_t number) {
     if (verdict == SPUR_NOT_NOW) return SPUR_WAIT_RESOURCES;
     if (verdict != SPUR_FITS) return view_.reservations.count > 0 ? SPUR_WAIT_NODES_UNAVAILABLE : SPUR_WAIT_NEVER;
     if (placement_.share_count > partition.max_nodes) return SPUR_WAIT_PARTITION_NODE_LIMIT;
-    const spur_span shares{shares_.data(), placement_.share_count, sizeof(spur_node_share)};
-    if (sink_.start(&sink_, slot, number, shares, limit_s) != SPUR_OK) return SPUR_WAIT_LIMIT;
-    select_.ops->take(cycle_, 0, shares, job.flags);
+    if (sink_.start(&sink_, slot, number, &placement_, limit_s) != SPUR_OK) return SPUR_WAIT_LIMIT;
+    select_.ops->take(cycle_, 0, &placement_, job.flags);
     for (const auto& wanted : Records<spur_license_request>(job.licenses)) licenses_[wanted.license] += wanted.count;
     return 0;
 }

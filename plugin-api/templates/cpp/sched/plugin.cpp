@@ -14,7 +14,12 @@ spur_status plan(spur_plugin*, const spur_cluster_view* view, const spur_selecto
     return guard(err, [&] { return FirstCome(*view, *select, *sink).plan(err); });
 }
 
-constexpr spur_sched_ops ops{.size = sizeof(spur_sched_ops), .reserved = 0, .plan = plan, .explain = nullptr};
+// Jobs that ask for more, components of heterogeneous jobs for one, are not shown to it: they wait and say for whom.
+constexpr spur_sched_ops ops{
+    .size = sizeof(spur_sched_ops),
+    .reserved = 0,
+    .understands = SPUR_WISH_TIME_MIN | SPUR_WISH_DEADLINE | SPUR_WISH_LICENSES | SPUR_WISH_RESERVATION,
+    .plan = plan};
 
 const void* query(spur_plugin*, const char* id) { return std::string_view(id) == SPUR_SCHED_IFACE ? &ops : nullptr; }
 

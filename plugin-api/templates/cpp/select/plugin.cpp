@@ -25,11 +25,11 @@ spur_status copy(spur_select_cycle* cycle, std::uint32_t from, std::uint32_t to)
     cycle_cast(cycle).copy(from, to);
     return SPUR_OK;
 }
-void take(spur_select_cycle* cycle, std::uint32_t slot, spur_span shares, std::uint32_t) {
-    cycle_cast(cycle).take(slot, shares);
+void take(spur_select_cycle* cycle, std::uint32_t slot, const spur_placement* placement, std::uint32_t) {
+    cycle_cast(cycle).take(slot, spur_shares(placement));
 }
-void give(spur_select_cycle* cycle, std::uint32_t slot, spur_span shares, std::uint32_t) {
-    cycle_cast(cycle).give(slot, shares);
+void give(spur_select_cycle* cycle, std::uint32_t slot, const spur_placement* placement, std::uint32_t) {
+    cycle_cast(cycle).give(slot, spur_shares(placement));
 }
 spur_status pick(spur_select_cycle* cycle, const spur_pick* pick, spur_placement* out) {
     return cycle_cast(cycle).pick(*pick, out);
@@ -37,6 +37,7 @@ spur_status pick(spur_select_cycle* cycle, const spur_pick* pick, spur_placement
 
 constexpr spur_select_ops ops{.size = sizeof(spur_select_ops),
                               .reserved = 0,
+                              .understands = WholeNodes::understands,
                               .begin = begin,
                               .end = end,
                               .slots = slots,

@@ -11,16 +11,6 @@ namespace {
 
 constexpr std::uint32_t most_requests = 16;  // generic resources of one job
 
-// Wishes this selector does not know how to grant. Say so rather than ignore them.
-bool is_beyond_us(const spur_job_view& job) {
-    for (const auto& gres : Records<spur_gres_request>(job.gres))
-        if (gres.scope == SPUR_GRES_PER_SOCKET) return true;
-    if (job.gres.count > most_requests) return true;
-    const bool rules = job.alternatives.count + job.quotas.count > 0 || (job.flags & SPUR_JOB_CONTIGUOUS) != 0;
-    const bool fine = job.tasks_per_socket + job.tasks_per_core + job.tasks_per_gpu + job.cpus_per_gpu > 0;
-    return rules || fine || job.mem_per_gpu_mib > 0 || job.max_switches > 0;
-}
-
 std::uint64_t amount_of(const spur_node_view& node, const spur_gres_request& wanted) {
     for (const auto& gres : Records<spur_gres_view>(node.gres)) {
         if (gres.name != wanted.name) continue;
@@ -228,7 +218,7 @@ spur_status WholeNodes::write(const spur_job_view& job, std::uint32_t count, spu
 
 spur_status WholeNodes::pick(const spur_pick& pick, spur_placement* out) {
     const auto& job = *SPUR_AT(spur_job_view, view_.pending, pick.job);
-    if (is_beyond_us(job)) return SPUR_NEVER;
+    if (job.gres.count > most_requests) return SPUR_NEVER;
     const bool only_test = (pick.flags & SPUR_PICK_TEST_ONLY) != 0 || out == nullptr;
     if ((pick.flags & SPUR_PICK_EMPTY) == 0 && gather(pick, job, false)) {
         if (const auto count = choose(job); count != 0) return only_test ? SPUR_FITS : write(job, count, *out);

@@ -11,6 +11,8 @@
 class WholeNodes {
 public:
     static constexpr std::uint32_t slot_count = 16;
+    // Jobs that ask for more are not brought here: they wait and say for whom.
+    static constexpr std::uint64_t understands = SPUR_WISH_GRES;
 
     explicit WholeNodes(const spur_cluster_view& view);
 

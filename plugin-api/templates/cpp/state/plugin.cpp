@@ -73,7 +73,8 @@ public:
         return SPUR_OK;
     }
 
-    void status(spur_state_status& out) {
+    spur_state_status status() {
+        spur_state_status out{};
         const std::scoped_lock hold(lock_);
         out.role = SPUR_STATE_LEADER;
         out.term = 1;
@@ -82,7 +83,7 @@ public:
         out.snapshot_index = snapshot_;
         out.log_bytes = log_bytes_;
         out.fsyncs = syncs_;
-        out.leader[0] = out.self[0] = '\0';
+        return out;
     }
 
     spur_status snapshot(std::uint64_t index, const spur_source* source) {
@@ -191,7 +192,7 @@ spur_status propose(spur_plugin* self, const spur_state_entry* entries, std::uin
     return guard(err, [&] { return self_cast<State>(self).propose(entries, count, ticket, err); });
 }
 spur_status status(spur_plugin* self, spur_state_status* out, spur_error* err) {
-    return guard(err, [&] { return self_cast<State>(self).status(*out), SPUR_OK; });
+    return guard(err, [&] { return spur::plugin::put(out, self_cast<State>(self).status()), SPUR_OK; });
 }
 spur_status snapshot(spur_plugin* self, std::uint64_t index, const spur_source* source, spur_error* err) {
     return guard(err, [&] { return self_cast<State>(self).snapshot(index, source); });

@@ -170,8 +170,7 @@ static OPS: Shared<spur_accounting_ops> = Shared(spur_accounting_ops {
     store: Some(store),
     stored_up_to: Some(stored_up_to),
     query: Some(query_rows),
-    roll_up: None,
-    purge: None,
+    ..spur_accounting_ops::EMPTY
 });
 static OPTIONS: Shared<[spur_option; 1]> = Shared([declare(
     b"file\0",

@@ -120,7 +120,7 @@ unsafe extern "C" fn verify(
             *place = byte as c_char;
         }
         let expires = issued + auth.lifetime_s;
-        *out = spur_identity { size: (*out).size, uid, gid, flags: 0, issued, expires, user: [0; 64], mechanism };
+        put(out, &spur_identity { uid, gid, issued, expires, mechanism, ..spur_identity::EMPTY });
         Ok(SPUR_OK)
     })
 }
@@ -155,9 +155,7 @@ static OPS: Shared<spur_auth_ops> = Shared(spur_auth_ops {
     features: SPUR_AUTH_BINDS_REQUEST | SPUR_AUTH_LOCAL_ONLY,
     make: Some(make),
     verify: Some(verify),
-    make_answer: None,
-    verify_answer: None,
-    issue: None,
+    ..spur_auth_ops::EMPTY
 });
 static OPTIONS: Shared<[spur_option; 2]> = Shared([
     declare(b"key_file\0", SPUR_OPTION_PATH, None, b"the shared key; by default @NAME@.key in the state directory\0"),

@@ -216,16 +216,8 @@ unsafe extern "C" fn usage(
     err: *mut spur_error,
 ) -> spur_status {
     with(this, scope, err, |groups, scope| {
-        *out = spur_cgroup_usage {
-            size: (*out).size,
-            processes: processes_below(&groups.path_of(scope))?.len() as u32,
-            user_us: 0,
-            system_us: 0,
-            memory_peak_bytes: 0,
-            oom_kills: 0,
-            read_bytes: 0,
-            write_bytes: 0,
-        };
+        let processes = processes_below(&groups.path_of(scope))?.len() as u32;
+        put(out, &spur_cgroup_usage { processes, ..spur_cgroup_usage::EMPTY });
         Ok(())
     })
 }
@@ -283,7 +275,6 @@ unsafe extern "C" fn destroy(this: *mut spur_plugin) {
 
 static OPS: Shared<spur_cgroup_ops> = Shared(spur_cgroup_ops {
     size: size_of::<spur_cgroup_ops>(),
-    reserved: 0,
     capabilities: Some(capabilities),
     make: Some(make),
     attach: Some(attach),
@@ -293,6 +284,7 @@ static OPS: Shared<spur_cgroup_ops> = Shared(spur_cgroup_ops {
     processes: Some(processes),
     remove: Some(remove),
     scopes: None, // optional: what a daemon that died has left is then found by other means
+    ..spur_cgroup_ops::EMPTY
 });
 static OPTIONS: Shared<[spur_option; 1]> = Shared([declare(
     b"root\0",

@@ -17,6 +17,14 @@ pub struct spur_error {
     pub code: spur_status,
     pub text: [c_char; 248],
 }
+impl spur_error {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_error = spur_error {
+        size: 0,
+        code: 0,
+        text: [0; 248],
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -24,6 +32,14 @@ pub struct spur_span {
     pub data: *const c_void,
     pub count: u32,
     pub stride: u32,
+}
+impl spur_span {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_span = spur_span {
+        data: std::ptr::null(),
+        count: 0,
+        stride: 0,
+    };
 }
 
 #[repr(C)]
@@ -33,12 +49,27 @@ pub struct spur_str {
     pub length: u32,
     pub reserved: u32,
 }
+impl spur_str {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_str = spur_str {
+        data: std::ptr::null(),
+        length: 0,
+        reserved: 0,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct spur_bytes {
     pub data: *const c_void,
     pub length: u64,
+}
+impl spur_bytes {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_bytes = spur_bytes {
+        data: std::ptr::null(),
+        length: 0,
+    };
 }
 
 #[repr(C)]
@@ -47,6 +78,14 @@ pub struct spur_bits {
     pub words: *const u64,
     pub count: u32,
     pub reserved: u32,
+}
+impl spur_bits {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_bits = spur_bits {
+        words: std::ptr::null(),
+        count: 0,
+        reserved: 0,
+    };
 }
 
 #[repr(C)]
@@ -57,6 +96,15 @@ pub struct spur_sink {
     pub context: *mut c_void,
     pub write: Option<unsafe extern "C" fn(sink: *const spur_sink, data: *const c_void, length: u64) -> spur_status>,
 }
+impl spur_sink {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_sink = spur_sink {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        write: None,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -65,6 +113,15 @@ pub struct spur_source {
     pub reserved: u32,
     pub context: *mut c_void,
     pub read: Option<unsafe extern "C" fn(source: *const spur_source, buffer: *mut c_void, capacity: u64, length: *mut u64) -> spur_status>,
+}
+impl spur_source {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_source = spur_source {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        read: None,
+    };
 }
 
 #[repr(C)]
@@ -78,6 +135,19 @@ pub struct spur_option {
     pub choices: *const c_char,
     pub minimum: i64,
     pub maximum: i64,
+}
+impl spur_option {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_option = spur_option {
+        key: std::ptr::null(),
+        kind: 0,
+        flags: 0,
+        fallback: std::ptr::null(),
+        help: std::ptr::null(),
+        choices: std::ptr::null(),
+        minimum: 0,
+        maximum: 0,
+    };
 }
 
 #[repr(C)]
@@ -93,6 +163,20 @@ pub struct spur_config_value {
     pub list_count: u32,
     pub line: u32,
 }
+impl spur_config_value {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_config_value = spur_config_value {
+        key: std::ptr::null(),
+        kind: 0,
+        is_default: 0,
+        integer: 0,
+        real: 0.0,
+        text: std::ptr::null(),
+        list: std::ptr::null(),
+        list_count: 0,
+        line: 0,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -101,6 +185,15 @@ pub struct spur_config {
     pub reserved: u32,
     pub values: spur_span,
     pub source: *const c_char,
+}
+impl spur_config {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_config = spur_config {
+        size: 0,
+        reserved: 0,
+        values: spur_span::EMPTY,
+        source: std::ptr::null(),
+    };
 }
 
 #[repr(C)]
@@ -112,6 +205,17 @@ pub struct spur_host {
     pub version: *const c_char,
     pub service: Option<unsafe extern "C" fn(host: *const spur_host, id: *const c_char) -> *const c_void>,
     pub context: *mut c_void,
+}
+impl spur_host {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_host = spur_host {
+        size: 0,
+        reserved: 0,
+        program: std::ptr::null(),
+        version: std::ptr::null(),
+        service: None,
+        context: std::ptr::null_mut(),
+    };
 }
 
 #[repr(C)]
@@ -136,6 +240,24 @@ pub struct spur_plugin_desc {
     pub destroy: Option<unsafe extern "C" fn(this: *mut spur_plugin)>,
     pub query: Option<unsafe extern "C" fn(this: *mut spur_plugin, id: *const c_char) -> *const c_void>,
 }
+impl spur_plugin_desc {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_plugin_desc = spur_plugin_desc {
+        size: 0,
+        reserved: 0,
+        r#type: std::ptr::null(),
+        version: std::ptr::null(),
+        vendor: std::ptr::null(),
+        summary: std::ptr::null(),
+        options: std::ptr::null(),
+        option_count: 0,
+        option_stride: 0,
+        interfaces: std::ptr::null(),
+        create: None,
+        destroy: None,
+        query: None,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -144,6 +266,15 @@ pub struct spur_module {
     pub abi: u32,
     pub built_with: *const c_char,
     pub plugins: *const *const spur_plugin_desc,
+}
+impl spur_module {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_module = spur_module {
+        size: 0,
+        abi: 0,
+        built_with: std::ptr::null(),
+        plugins: std::ptr::null(),
+    };
 }
 
 #[repr(C)]
@@ -155,6 +286,16 @@ pub struct spur_log {
     pub write: Option<unsafe extern "C" fn(log: *const spur_log, level: u32, text: spur_str)>,
     pub enabled: Option<unsafe extern "C" fn(log: *const spur_log, level: u32) -> u32>,
 }
+impl spur_log {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_log = spur_log {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        write: None,
+        enabled: None,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -165,6 +306,16 @@ pub struct spur_clock {
     pub unix_ns: Option<unsafe extern "C" fn(clock: *const spur_clock) -> i64>,
     pub monotonic_ns: Option<unsafe extern "C" fn(clock: *const spur_clock) -> i64>,
 }
+impl spur_clock {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_clock = spur_clock {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        unix_ns: None,
+        monotonic_ns: None,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -173,6 +324,15 @@ pub struct spur_config_service {
     pub reserved: u32,
     pub context: *mut c_void,
     pub get: Option<unsafe extern "C" fn(service: *const spur_config_service, key: *const c_char, sink: *const spur_sink) -> spur_status>,
+}
+impl spur_config_service {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_config_service = spur_config_service {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        get: None,
+    };
 }
 
 #[repr(C)]
@@ -185,6 +345,17 @@ pub struct spur_executor {
     pub post_after: Option<unsafe extern "C" fn(executor: *const spur_executor, delay_ns: i64, task: spur_task, argument: *mut c_void, timer: *mut u64) -> spur_status>,
     pub cancel: Option<unsafe extern "C" fn(executor: *const spur_executor, timer: u64) -> u32>,
 }
+impl spur_executor {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_executor = spur_executor {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        post: None,
+        post_after: None,
+        cancel: None,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -195,6 +366,17 @@ pub struct spur_metrics {
     pub define: Option<unsafe extern "C" fn(metrics: *const spur_metrics, name: *const c_char, kind: u32, help: *const c_char) -> u32>,
     pub add: Option<unsafe extern "C" fn(metrics: *const spur_metrics, handle: u32, amount: f64)>,
     pub set: Option<unsafe extern "C" fn(metrics: *const spur_metrics, handle: u32, value: f64)>,
+}
+impl spur_metrics {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_metrics = spur_metrics {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        define: None,
+        add: None,
+        set: None,
+    };
 }
 
 #[repr(C)]
@@ -208,14 +390,39 @@ pub struct spur_device_view {
     pub units_used: u64,
     pub cores: spur_bits,
 }
+impl spur_device_view {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_device_view = spur_device_view {
+        index: 0,
+        r#type: 0,
+        socket: 0,
+        parent: 0,
+        units_total: 0,
+        units_used: 0,
+        cores: spur_bits::EMPTY,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct spur_device_link {
     pub from: u32,
     pub to: u32,
+    pub to_gres: u32,
     pub weight: u32,
     pub kind: u32,
+    pub reserved: u32,
+}
+impl spur_device_link {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_device_link = spur_device_link {
+        from: 0,
+        to: 0,
+        to_gres: 0,
+        weight: 0,
+        kind: 0,
+        reserved: 0,
+    };
 }
 
 #[repr(C)]
@@ -227,6 +434,17 @@ pub struct spur_gres_view {
     pub used: u64,
     pub devices: spur_span,
     pub links: spur_span,
+}
+impl spur_gres_view {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_gres_view = spur_gres_view {
+        name: 0,
+        reserved: 0,
+        total: 0,
+        used: 0,
+        devices: spur_span::EMPTY,
+        links: spur_span::EMPTY,
+    };
 }
 
 #[repr(C)]
@@ -253,6 +471,31 @@ pub struct spur_node_view {
     pub running_jobs: u32,
     pub sharing_jobs: u32,
 }
+impl spur_node_view {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_node_view = spur_node_view {
+        name: spur_str::EMPTY,
+        flags: 0,
+        weight: 0,
+        sockets: 0,
+        cores_per_socket: 0,
+        threads_per_core: 0,
+        cpus: 0,
+        cpus_used: 0,
+        klass: 0,
+        memory_mib: 0,
+        memory_used_mib: 0,
+        tmp_mib: 0,
+        cores_used: spur_bits::EMPTY,
+        cores_offered: spur_bits::EMPTY,
+        features: spur_bits::EMPTY,
+        gres: spur_span::EMPTY,
+        leaf_switch: 0,
+        owner_uid: 0,
+        running_jobs: 0,
+        sharing_jobs: 0,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -261,6 +504,15 @@ pub struct spur_gres_share {
     pub r#type: u32,
     pub count: u64,
     pub devices: spur_bits,
+}
+impl spur_gres_share {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_gres_share = spur_gres_share {
+        name: 0,
+        r#type: 0,
+        count: 0,
+        devices: spur_bits::EMPTY,
+    };
 }
 
 #[repr(C)]
@@ -274,6 +526,56 @@ pub struct spur_node_share {
     pub tasks: u32,
     pub flags: u32,
 }
+impl spur_node_share {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_node_share = spur_node_share {
+        node: 0,
+        cpus: 0,
+        memory_mib: 0,
+        cores: spur_bits::EMPTY,
+        gres: spur_span::EMPTY,
+        tasks: 0,
+        flags: 0,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_placement {
+    pub size: u32,
+    pub share_count: u32,
+    pub share_capacity: u32,
+    pub share_wanted: u32,
+    pub shares: *mut spur_node_share,
+    pub gres_count: u32,
+    pub gres_capacity: u32,
+    pub gres_wanted: u32,
+    pub word_count: u32,
+    pub word_capacity: u32,
+    pub word_wanted: u32,
+    pub gres: *mut spur_gres_share,
+    pub words: *mut u64,
+    pub score: i64,
+}
+impl spur_placement {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_placement = spur_placement {
+        size: 0,
+        share_count: 0,
+        share_capacity: 0,
+        share_wanted: 0,
+        shares: std::ptr::null_mut(),
+        gres_count: 0,
+        gres_capacity: 0,
+        gres_wanted: 0,
+        word_count: 0,
+        word_capacity: 0,
+        word_wanted: 0,
+        gres: std::ptr::null_mut(),
+        words: std::ptr::null_mut(),
+        score: 0,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -284,12 +586,29 @@ pub struct spur_gres_request {
     pub reserved: u32,
     pub count: u64,
 }
+impl spur_gres_request {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_gres_request = spur_gres_request {
+        name: 0,
+        r#type: 0,
+        scope: 0,
+        reserved: 0,
+        count: 0,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct spur_license_request {
     pub license: u32,
     pub count: u32,
+}
+impl spur_license_request {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_license_request = spur_license_request {
+        license: 0,
+        count: 0,
+    };
 }
 
 #[repr(C)]
@@ -299,6 +618,14 @@ pub struct spur_node_quota {
     pub count: u32,
     pub reserved: u32,
 }
+impl spur_node_quota {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_node_quota = spur_node_quota {
+        nodes: spur_bits::EMPTY,
+        count: 0,
+        reserved: 0,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -306,6 +633,7 @@ pub struct spur_job_view {
     pub id: u32,
     pub flags: u32,
     pub klass: u64,
+    pub wishes: u64,
     pub priority: u64,
     pub uid: u32,
     pub gid: u32,
@@ -314,6 +642,7 @@ pub struct spur_job_view {
     pub partitions: spur_span,
     pub reservation: u32,
     pub array_tasks: u32,
+    pub array_task: u32,
     pub het_group: u32,
     pub restarts: u32,
     pub submitted: i64,
@@ -355,9 +684,73 @@ pub struct spur_job_view {
     pub preempt_tier: u32,
     pub preempt_mode: u32,
     pub preempt_exempt_until: i64,
-    pub shares: spur_span,
+    pub held: *const spur_placement,
     pub ran_s: u32,
-    pub reserved: u32,
+    pub name: spur_str,
+    pub extra: spur_str,
+}
+impl spur_job_view {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_job_view = spur_job_view {
+        id: 0,
+        flags: 0,
+        klass: 0,
+        wishes: 0,
+        priority: 0,
+        uid: 0,
+        gid: 0,
+        association: 0,
+        qos: 0,
+        partitions: spur_span::EMPTY,
+        reservation: 0,
+        array_tasks: 0,
+        array_task: 0,
+        het_group: 0,
+        restarts: 0,
+        submitted: 0,
+        eligible: 0,
+        started: 0,
+        ends: 0,
+        deadline: 0,
+        limit_s: 0,
+        limit_min_s: 0,
+        min_nodes: 0,
+        max_nodes: 0,
+        tasks: 0,
+        cpus_per_task: 0,
+        tasks_per_node: 0,
+        tasks_per_socket: 0,
+        tasks_per_core: 0,
+        tasks_per_gpu: 0,
+        min_cpus_per_node: 0,
+        cpus_per_gpu: 0,
+        min_sockets: 0,
+        min_cores_per_socket: 0,
+        min_threads_per_core: 0,
+        spread_nodes: 0,
+        spread_sockets: 0,
+        plane_size: 0,
+        mem_per_node_mib: 0,
+        mem_per_cpu_mib: 0,
+        mem_per_gpu_mib: 0,
+        tmp_mib: 0,
+        gres: spur_span::EMPTY,
+        licenses: spur_span::EMPTY,
+        eligible_nodes: spur_bits::EMPTY,
+        required_nodes: spur_bits::EMPTY,
+        alternatives: spur_span::EMPTY,
+        quotas: spur_span::EMPTY,
+        preferred_nodes: spur_bits::EMPTY,
+        max_switches: 0,
+        switches_until: 0,
+        preempt_tier: 0,
+        preempt_mode: 0,
+        preempt_exempt_until: 0,
+        held: std::ptr::null(),
+        ran_s: 0,
+        name: spur_str::EMPTY,
+        extra: spur_str::EMPTY,
+    };
 }
 
 #[repr(C)]
@@ -377,6 +770,24 @@ pub struct spur_partition_view {
     pub exclusive_user: u32,
     pub billing: spur_span,
 }
+impl spur_partition_view {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_partition_view = spur_partition_view {
+        name: spur_str::EMPTY,
+        nodes: spur_bits::EMPTY,
+        state: 0,
+        tier: 0,
+        max_time_s: 0,
+        max_nodes: 0,
+        max_cpus_per_node: 0,
+        min_nodes: 0,
+        job_factor: 0,
+        oversubscribe: 0,
+        least_loaded: 0,
+        exclusive_user: 0,
+        billing: spur_span::EMPTY,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -384,6 +795,14 @@ pub struct spur_tres_weight {
     pub tres: u32,
     pub reserved: u32,
     pub weight: f64,
+}
+impl spur_tres_weight {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_tres_weight = spur_tres_weight {
+        tres: 0,
+        reserved: 0,
+        weight: 0.0,
+    };
 }
 
 #[repr(C)]
@@ -398,6 +817,19 @@ pub struct spur_reservation_view {
     pub cores: spur_bits,
     pub licenses: spur_span,
 }
+impl spur_reservation_view {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_reservation_view = spur_reservation_view {
+        name: spur_str::EMPTY,
+        start: 0,
+        end: 0,
+        flags: 0,
+        partition: 0,
+        nodes: spur_bits::EMPTY,
+        cores: spur_bits::EMPTY,
+        licenses: spur_span::EMPTY,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -405,6 +837,14 @@ pub struct spur_license_view {
     pub name: spur_str,
     pub total: u32,
     pub used: u32,
+}
+impl spur_license_view {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_license_view = spur_license_view {
+        name: spur_str::EMPTY,
+        total: 0,
+        used: 0,
+    };
 }
 
 #[repr(C)]
@@ -416,6 +856,17 @@ pub struct spur_qos_view {
     pub preempts: spur_bits,
     pub usage_factor: f64,
     pub exempt_s: i64,
+}
+impl spur_qos_view {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_qos_view = spur_qos_view {
+        name: spur_str::EMPTY,
+        priority: 0,
+        preempt_mode: 0,
+        preempts: spur_bits::EMPTY,
+        usage_factor: 0.0,
+        exempt_s: 0,
+    };
 }
 
 #[repr(C)]
@@ -429,14 +880,39 @@ pub struct spur_association_view {
     pub priority: u32,
     pub usage: f64,
 }
+impl spur_association_view {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_association_view = spur_association_view {
+        account: spur_str::EMPTY,
+        user: spur_str::EMPTY,
+        parent: 0,
+        shares: 0,
+        uid: 0,
+        priority: 0,
+        usage: 0.0,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct spur_switch_view {
+pub struct spur_group_view {
     pub name: spur_str,
-    pub parent: u32,
+    pub kind: u32,
     pub level: u32,
+    pub parent: u32,
+    pub reserved: u32,
     pub nodes: spur_bits,
+}
+impl spur_group_view {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_group_view = spur_group_view {
+        name: spur_str::EMPTY,
+        kind: 0,
+        level: 0,
+        parent: 0,
+        reserved: 0,
+        nodes: spur_bits::EMPTY,
+    };
 }
 
 #[repr(C)]
@@ -450,6 +926,19 @@ pub struct spur_view_changes {
     pub new_running: spur_span,
     pub gone_pending: spur_span,
     pub gone_running: spur_span,
+}
+impl spur_view_changes {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_view_changes = spur_view_changes {
+        size: 0,
+        complete: 0,
+        since: 0,
+        nodes: spur_span::EMPTY,
+        new_pending: spur_span::EMPTY,
+        new_running: spur_span::EMPTY,
+        gone_pending: spur_span::EMPTY,
+        gone_running: spur_span::EMPTY,
+    };
 }
 
 #[repr(C)]
@@ -469,74 +958,35 @@ pub struct spur_cluster_view {
     pub licenses: spur_span,
     pub qos: spur_span,
     pub associations: spur_span,
-    pub switches: spur_span,
+    pub groups: spur_span,
     pub features: spur_span,
     pub gres_names: spur_span,
     pub gres_types: spur_span,
     pub changes: *const spur_view_changes,
 }
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct spur_field {
-    pub name: *const c_char,
-    pub kind: u32,
-    pub reserved: u32,
-    pub integer: i64,
-    pub real: f64,
-    pub text: spur_str,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct spur_row {
-    pub table: u32,
-    pub removed: u32,
-    pub sequence: u64,
-    pub fields: spur_span,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct spur_condition {
-    pub name: *const c_char,
-    pub test: u32,
-    pub negate: u32,
-    pub values: spur_span,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct spur_query {
-    pub size: u32,
-    pub table: u32,
-    pub conditions: spur_span,
-    pub wanted: spur_span,
-    pub order_by: *const c_char,
-    pub limit: u32,
-    pub with_removed: u32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct spur_row_sink {
-    pub size: u32,
-    pub reserved: u32,
-    pub context: *mut c_void,
-    pub row: Option<unsafe extern "C" fn(sink: *const spur_row_sink, row: *const spur_row) -> spur_status>,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct spur_accounting_ops {
-    pub size: u32,
-    pub features: u32,
-    pub migrate: Option<unsafe extern "C" fn(this: *mut spur_plugin, err: *mut spur_error) -> spur_status>,
-    pub store: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, rows: spur_span, err: *mut spur_error) -> spur_status>,
-    pub stored_up_to: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, sequence: *mut u64, err: *mut spur_error) -> spur_status>,
-    pub query: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, query: *const spur_query, sink: *const spur_row_sink, err: *mut spur_error) -> spur_status>,
-    pub roll_up: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, now: i64, err: *mut spur_error) -> spur_status>,
-    pub purge: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, table: u32, before: i64, archive: *const spur_row_sink, err: *mut spur_error) -> spur_status>,
+impl spur_cluster_view {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_cluster_view = spur_cluster_view {
+        size: 0,
+        reserved: 0,
+        number: 0,
+        now: 0,
+        nodes: spur_span::EMPTY,
+        pending: spur_span::EMPTY,
+        pending_order: spur_span::EMPTY,
+        running: spur_span::EMPTY,
+        running_order: spur_span::EMPTY,
+        partitions: spur_span::EMPTY,
+        reservations: spur_span::EMPTY,
+        licenses: spur_span::EMPTY,
+        qos: spur_span::EMPTY,
+        associations: spur_span::EMPTY,
+        groups: spur_span::EMPTY,
+        features: spur_span::EMPTY,
+        gres_names: spur_span::EMPTY,
+        gres_types: spur_span::EMPTY,
+        changes: std::ptr::null(),
+    };
 }
 
 #[repr(C)]
@@ -549,6 +999,18 @@ pub struct spur_auth_request {
     pub peer: spur_str,
     pub token: spur_str,
     pub audience: spur_str,
+}
+impl spur_auth_request {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_auth_request = spur_auth_request {
+        size: 0,
+        reserved: 0,
+        method: spur_str::EMPTY,
+        digest: [0; 32],
+        peer: spur_str::EMPTY,
+        token: spur_str::EMPTY,
+        audience: spur_str::EMPTY,
+    };
 }
 
 #[repr(C)]
@@ -563,6 +1025,19 @@ pub struct spur_identity {
     pub user: [c_char; 64],
     pub mechanism: [c_char; 32],
 }
+impl spur_identity {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_identity = spur_identity {
+        size: 0,
+        uid: 0,
+        gid: 0,
+        flags: 0,
+        issued: 0,
+        expires: 0,
+        user: [0; 64],
+        mechanism: [0; 32],
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -575,6 +1050,18 @@ pub struct spur_auth_ops {
     pub verify_answer: Option<unsafe extern "C" fn(this: *mut spur_plugin, credential: spur_str, reply_digest: *const u8, answer: spur_str, out: *mut spur_identity, err: *mut spur_error) -> spur_status>,
     pub issue: Option<unsafe extern "C" fn(this: *mut spur_plugin, uid: u32, user: spur_str, lifetime_s: u32, token: *const spur_sink, err: *mut spur_error) -> spur_status>,
 }
+impl spur_auth_ops {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_auth_ops = spur_auth_ops {
+        size: 0,
+        features: 0,
+        make: None,
+        verify: None,
+        make_answer: None,
+        verify_answer: None,
+        issue: None,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -585,6 +1072,17 @@ pub struct spur_cgroup_scope {
     pub task: u32,
     pub uid: u32,
     pub attempt: u32,
+}
+impl spur_cgroup_scope {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_cgroup_scope = spur_cgroup_scope {
+        size: 0,
+        job: 0,
+        step: 0,
+        task: 0,
+        uid: 0,
+        attempt: 0,
+    };
 }
 
 #[repr(C)]
@@ -599,6 +1097,19 @@ pub struct spur_cgroup_limits {
     pub device_allow: spur_span,
     pub device_deny: spur_span,
 }
+impl spur_cgroup_limits {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_cgroup_limits = spur_cgroup_limits {
+        size: 0,
+        cpus: 0,
+        memory_bytes: 0,
+        swap_bytes: 0,
+        cpu_list: spur_str::EMPTY,
+        memory_nodes: spur_str::EMPTY,
+        device_allow: spur_span::EMPTY,
+        device_deny: spur_span::EMPTY,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -611,6 +1122,19 @@ pub struct spur_cgroup_usage {
     pub oom_kills: u64,
     pub read_bytes: u64,
     pub write_bytes: u64,
+}
+impl spur_cgroup_usage {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_cgroup_usage = spur_cgroup_usage {
+        size: 0,
+        processes: 0,
+        user_us: 0,
+        system_us: 0,
+        memory_peak_bytes: 0,
+        oom_kills: 0,
+        read_bytes: 0,
+        write_bytes: 0,
+    };
 }
 
 #[repr(C)]
@@ -627,6 +1151,148 @@ pub struct spur_cgroup_ops {
     pub processes: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, context: *mut c_void, each: Option<unsafe extern "C" fn(a0: *mut c_void, a1: i32)>, err: *mut spur_error) -> spur_status>,
     pub remove: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, err: *mut spur_error) -> spur_status>,
     pub scopes: Option<unsafe extern "C" fn(this: *mut spur_plugin, context: *mut c_void, each: Option<unsafe extern "C" fn(a0: *mut c_void, a1: *const spur_cgroup_scope)>, err: *mut spur_error) -> spur_status>,
+}
+impl spur_cgroup_ops {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_cgroup_ops = spur_cgroup_ops {
+        size: 0,
+        reserved: 0,
+        capabilities: None,
+        make: None,
+        attach: None,
+        freeze: None,
+        signal: None,
+        usage: None,
+        processes: None,
+        remove: None,
+        scopes: None,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_field {
+    pub name: *const c_char,
+    pub kind: u32,
+    pub reserved: u32,
+    pub integer: i64,
+    pub real: f64,
+    pub text: spur_str,
+}
+impl spur_field {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_field = spur_field {
+        name: std::ptr::null(),
+        kind: 0,
+        reserved: 0,
+        integer: 0,
+        real: 0.0,
+        text: spur_str::EMPTY,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_row {
+    pub table: u32,
+    pub removed: u32,
+    pub sequence: u64,
+    pub fields: spur_span,
+}
+impl spur_row {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_row = spur_row {
+        table: 0,
+        removed: 0,
+        sequence: 0,
+        fields: spur_span::EMPTY,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_condition {
+    pub name: *const c_char,
+    pub test: u32,
+    pub negate: u32,
+    pub values: spur_span,
+}
+impl spur_condition {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_condition = spur_condition {
+        name: std::ptr::null(),
+        test: 0,
+        negate: 0,
+        values: spur_span::EMPTY,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_query {
+    pub size: u32,
+    pub table: u32,
+    pub conditions: spur_span,
+    pub wanted: spur_span,
+    pub order_by: *const c_char,
+    pub limit: u32,
+    pub with_removed: u32,
+}
+impl spur_query {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_query = spur_query {
+        size: 0,
+        table: 0,
+        conditions: spur_span::EMPTY,
+        wanted: spur_span::EMPTY,
+        order_by: std::ptr::null(),
+        limit: 0,
+        with_removed: 0,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_row_sink {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub row: Option<unsafe extern "C" fn(sink: *const spur_row_sink, row: *const spur_row) -> spur_status>,
+}
+impl spur_row_sink {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_row_sink = spur_row_sink {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        row: None,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_accounting_ops {
+    pub size: u32,
+    pub features: u32,
+    pub migrate: Option<unsafe extern "C" fn(this: *mut spur_plugin, err: *mut spur_error) -> spur_status>,
+    pub store: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, rows: spur_span, err: *mut spur_error) -> spur_status>,
+    pub stored_up_to: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, sequence: *mut u64, err: *mut spur_error) -> spur_status>,
+    pub query: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, query: *const spur_query, sink: *const spur_row_sink, err: *mut spur_error) -> spur_status>,
+    pub roll_up: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, now: i64, err: *mut spur_error) -> spur_status>,
+    pub purge: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, table: u32, before: i64, archive: *const spur_row_sink, err: *mut spur_error) -> spur_status>,
+}
+impl spur_accounting_ops {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_accounting_ops = spur_accounting_ops {
+        size: 0,
+        features: 0,
+        migrate: None,
+        store: None,
+        stored_up_to: None,
+        query: None,
+        roll_up: None,
+        purge: None,
+    };
 }
 
 #[repr(C)]
@@ -647,6 +1313,25 @@ pub struct spur_gpu_device {
     pub device_files: spur_str,
     pub cdi: spur_str,
 }
+impl spur_gpu_device {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_gpu_device = spur_gpu_device {
+        size: 0,
+        index: 0,
+        parent: 0,
+        numa_node: 0,
+        health: 0,
+        slices_max: 0,
+        memory_mib: 0,
+        key: spur_str::EMPTY,
+        r#type: spur_str::EMPTY,
+        model: spur_str::EMPTY,
+        pci: spur_str::EMPTY,
+        near_cpus: spur_str::EMPTY,
+        device_files: spur_str::EMPTY,
+        cdi: spur_str::EMPTY,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -657,6 +1342,17 @@ pub struct spur_gpu_link {
     pub kind: u32,
     pub weight: u32,
     pub reserved: u32,
+}
+impl spur_gpu_link {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_gpu_link = spur_gpu_link {
+        size: 0,
+        from: 0,
+        to: 0,
+        kind: 0,
+        weight: 0,
+        reserved: 0,
+    };
 }
 
 #[repr(C)]
@@ -670,6 +1366,18 @@ pub struct spur_gpu_load {
     pub temperature_c: f64,
     pub errors: u64,
 }
+impl spur_gpu_load {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_gpu_load = spur_gpu_load {
+        size: 0,
+        index: 0,
+        busy: 0.0,
+        memory_used_mib: 0,
+        power_watts: 0.0,
+        temperature_c: 0.0,
+        errors: 0,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -680,6 +1388,16 @@ pub struct spur_gpu_sink {
     pub device: Option<unsafe extern "C" fn(sink: *const spur_gpu_sink, device: *const spur_gpu_device)>,
     pub link: Option<unsafe extern "C" fn(sink: *const spur_gpu_sink, link: *const spur_gpu_link)>,
 }
+impl spur_gpu_sink {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_gpu_sink = spur_gpu_sink {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        device: None,
+        link: None,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -689,6 +1407,16 @@ pub struct spur_gpu_env_sink {
     pub context: *mut c_void,
     pub variable: Option<unsafe extern "C" fn(sink: *const spur_gpu_env_sink, name: spur_str, value: spur_str)>,
     pub device_file: Option<unsafe extern "C" fn(sink: *const spur_gpu_env_sink, path: spur_str)>,
+}
+impl spur_gpu_env_sink {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_gpu_env_sink = spur_gpu_env_sink {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        variable: None,
+        device_file: None,
+    };
 }
 
 #[repr(C)]
@@ -702,6 +1430,18 @@ pub struct spur_gpu_ops {
     pub reset: Option<unsafe extern "C" fn(this: *mut spur_plugin, index: u32, err: *mut spur_error) -> spur_status>,
     pub partition: Option<unsafe extern "C" fn(this: *mut spur_plugin, index: u32, profile: spur_str, err: *mut spur_error) -> spur_status>,
 }
+impl spur_gpu_ops {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_gpu_ops = spur_gpu_ops {
+        size: 0,
+        reserved: 0,
+        scan: None,
+        load: None,
+        bind: None,
+        reset: None,
+        partition: None,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -712,6 +1452,17 @@ pub struct spur_net_member {
     pub endpoint: spur_str,
     pub token: spur_str,
     pub number: u64,
+}
+impl spur_net_member {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_net_member = spur_net_member {
+        size: 0,
+        flags: 0,
+        name: spur_str::EMPTY,
+        endpoint: spur_str::EMPTY,
+        token: spur_str::EMPTY,
+        number: 0,
+    };
 }
 
 #[repr(C)]
@@ -724,6 +1475,17 @@ pub struct spur_net_ops {
     pub peers: Option<unsafe extern "C" fn(this: *mut spur_plugin, members: spur_span, err: *mut spur_error) -> spur_status>,
     pub address: Option<unsafe extern "C" fn(this: *mut spur_plugin, member: *const spur_net_member, address: *const spur_sink, err: *mut spur_error) -> spur_status>,
 }
+impl spur_net_ops {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_net_ops = spur_net_ops {
+        size: 0,
+        reserved: 0,
+        join: None,
+        leave: None,
+        peers: None,
+        address: None,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -732,6 +1494,15 @@ pub struct spur_priority {
     pub raw: [f64; 8],
     pub weighted: [f64; 8],
     pub nice: i64,
+}
+impl spur_priority {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_priority = spur_priority {
+        total: 0,
+        raw: [0.0; 8],
+        weighted: [0.0; 8],
+        nice: 0,
+    };
 }
 
 #[repr(C)]
@@ -743,6 +1514,16 @@ pub struct spur_priority_query {
     pub reserved: u32,
     pub site: f64,
 }
+impl spur_priority_query {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_priority_query = spur_priority_query {
+        job: 0,
+        partition: 0,
+        nice: 0,
+        reserved: 0,
+        site: 0.0,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -752,6 +1533,16 @@ pub struct spur_share {
     pub effective_usage: f64,
     pub level: f64,
     pub factor: f64,
+}
+impl spur_share {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_share = spur_share {
+        normalised_shares: 0.0,
+        normalised_usage: 0.0,
+        effective_usage: 0.0,
+        level: 0.0,
+        factor: 0.0,
+    };
 }
 
 #[repr(C)]
@@ -764,6 +1555,17 @@ pub struct spur_priority_ops {
     pub shares: Option<unsafe extern "C" fn(this: *mut spur_plugin, view: *const spur_cluster_view, out: *mut spur_share, out_stride: u32, err: *mut spur_error) -> spur_status>,
     pub weights: Option<unsafe extern "C" fn(this: *mut spur_plugin, out: *mut f64, count: u32) -> spur_status>,
 }
+impl spur_priority_ops {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_priority_ops = spur_priority_ops {
+        size: 0,
+        reserved: 0,
+        score: None,
+        decay: None,
+        shares: None,
+        weights: None,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -773,10 +1575,24 @@ pub struct spur_plan_sink {
     pub context: *mut c_void,
     pub stopped: Option<unsafe extern "C" fn(sink: *const spur_plan_sink) -> u32>,
     pub may_start: Option<unsafe extern "C" fn(sink: *const spur_plan_sink, job: u32, partition: u32) -> spur_status>,
-    pub start: Option<unsafe extern "C" fn(sink: *const spur_plan_sink, job: u32, partition: u32, shares: spur_span, limit_s: u32) -> spur_status>,
+    pub start: Option<unsafe extern "C" fn(sink: *const spur_plan_sink, job: u32, partition: u32, placement: *const spur_placement, limit_s: u32) -> spur_status>,
     pub expect: Option<unsafe extern "C" fn(sink: *const spur_plan_sink, job: u32, start: i64, partition: u32, nodes: spur_bits)>,
     pub waits: Option<unsafe extern "C" fn(sink: *const spur_plan_sink, job: u32, reason: u32, text: spur_str)>,
-    pub preempt: Option<unsafe extern "C" fn(sink: *const spur_plan_sink, job: u32, partition: u32, victims: *const u32, victim_count: u32, shares: spur_span) -> spur_status>,
+    pub preempt: Option<unsafe extern "C" fn(sink: *const spur_plan_sink, job: u32, partition: u32, victims: *const u32, victim_count: u32, placement: *const spur_placement) -> spur_status>,
+}
+impl spur_plan_sink {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_plan_sink = spur_plan_sink {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        stopped: None,
+        may_start: None,
+        start: None,
+        expect: None,
+        waits: None,
+        preempt: None,
+    };
 }
 
 #[repr(C)]
@@ -787,38 +1603,37 @@ pub struct spur_selector {
     pub ops: *const spur_select_ops,
     pub this: *mut spur_plugin,
 }
+impl spur_selector {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_selector = spur_selector {
+        size: 0,
+        reserved: 0,
+        ops: std::ptr::null(),
+        this: std::ptr::null_mut(),
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct spur_sched_ops {
     pub size: u32,
     pub reserved: u32,
+    pub understands: u64,
     pub plan: Option<unsafe extern "C" fn(this: *mut spur_plugin, view: *const spur_cluster_view, select: *const spur_selector, sink: *const spur_plan_sink, err: *mut spur_error) -> spur_status>,
-    pub explain: Option<unsafe extern "C" fn(this: *mut spur_plugin, job: u32, text: *const spur_sink) -> spur_status>,
+}
+impl spur_sched_ops {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_sched_ops = spur_sched_ops {
+        size: 0,
+        reserved: 0,
+        understands: 0,
+        plan: None,
+    };
 }
 
 #[repr(C)]
 pub struct spur_select_cycle {
     _private: [u8; 0],
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct spur_placement {
-    pub size: u32,
-    pub share_count: u32,
-    pub share_capacity: u32,
-    pub share_wanted: u32,
-    pub shares: *mut spur_node_share,
-    pub gres_count: u32,
-    pub gres_capacity: u32,
-    pub gres_wanted: u32,
-    pub word_count: u32,
-    pub word_capacity: u32,
-    pub word_wanted: u32,
-    pub gres: *mut spur_gres_share,
-    pub words: *mut u64,
-    pub score: i64,
 }
 
 #[repr(C)]
@@ -832,22 +1647,53 @@ pub struct spur_pick {
     pub flags: u32,
     pub reserved: u32,
 }
+impl spur_pick {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_pick = spur_pick {
+        size: 0,
+        job: 0,
+        partition: 0,
+        slot: 0,
+        candidates: spur_bits::EMPTY,
+        flags: 0,
+        reserved: 0,
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct spur_select_ops {
     pub size: u32,
     pub reserved: u32,
+    pub understands: u64,
     pub begin: Option<unsafe extern "C" fn(this: *mut spur_plugin, view: *const spur_cluster_view, out: *mut *mut spur_select_cycle, err: *mut spur_error) -> spur_status>,
     pub end: Option<unsafe extern "C" fn(this: *mut spur_plugin, cycle: *mut spur_select_cycle)>,
     pub slots: Option<unsafe extern "C" fn(cycle: *mut spur_select_cycle) -> u32>,
     pub copy: Option<unsafe extern "C" fn(cycle: *mut spur_select_cycle, from: u32, to: u32) -> spur_status>,
-    pub take: Option<unsafe extern "C" fn(cycle: *mut spur_select_cycle, slot: u32, shares: spur_span, job_flags: u32)>,
-    pub give: Option<unsafe extern "C" fn(cycle: *mut spur_select_cycle, slot: u32, shares: spur_span, job_flags: u32)>,
+    pub take: Option<unsafe extern "C" fn(cycle: *mut spur_select_cycle, slot: u32, placement: *const spur_placement, job_flags: u32)>,
+    pub give: Option<unsafe extern "C" fn(cycle: *mut spur_select_cycle, slot: u32, placement: *const spur_placement, job_flags: u32)>,
     pub pick: Option<unsafe extern "C" fn(cycle: *mut spur_select_cycle, pick: *const spur_pick, out: *mut spur_placement) -> spur_status>,
     pub screen: Option<unsafe extern "C" fn(cycle: *mut spur_select_cycle, slot: u32, jobs: *const u32, count: u32, verdicts: *mut spur_status)>,
     pub idle_nodes: Option<unsafe extern "C" fn(cycle: *mut spur_select_cycle, slot: u32, words: *mut u64)>,
     pub explain: Option<unsafe extern "C" fn(cycle: *mut spur_select_cycle, pick: *const spur_pick, text: *const spur_sink) -> spur_status>,
+}
+impl spur_select_ops {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_select_ops = spur_select_ops {
+        size: 0,
+        reserved: 0,
+        understands: 0,
+        begin: None,
+        end: None,
+        slots: None,
+        copy: None,
+        take: None,
+        give: None,
+        pick: None,
+        screen: None,
+        idle_nodes: None,
+        explain: None,
+    };
 }
 
 #[repr(C)]
@@ -856,6 +1702,14 @@ pub struct spur_state_entry {
     pub body: spur_bytes,
     pub index: u64,
     pub term: u64,
+}
+impl spur_state_entry {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_state_entry = spur_state_entry {
+        body: spur_bytes::EMPTY,
+        index: 0,
+        term: 0,
+    };
 }
 
 #[repr(C)]
@@ -873,6 +1727,22 @@ pub struct spur_state_status {
     pub leader: [c_char; 256],
     pub this: [c_char; 256],
 }
+impl spur_state_status {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_state_status = spur_state_status {
+        size: 0,
+        role: 0,
+        term: 0,
+        last_index: 0,
+        committed_index: 0,
+        snapshot_index: 0,
+        log_bytes: 0,
+        fsyncs: 0,
+        entries: 0,
+        leader: [0; 256],
+        this: [0; 256],
+    };
+}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -883,6 +1753,17 @@ pub struct spur_state_member {
     pub voter: u32,
     pub reserved: u32,
     pub address: spur_str,
+}
+impl spur_state_member {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_state_member = spur_state_member {
+        size: 0,
+        role: 0,
+        id: 0,
+        voter: 0,
+        reserved: 0,
+        address: spur_str::EMPTY,
+    };
 }
 
 #[repr(C)]
@@ -897,6 +1778,20 @@ pub struct spur_state_listener {
     pub role: Option<unsafe extern "C" fn(listener: *const spur_state_listener, role: u32, term: u64, leader: spur_str)>,
     pub snapshot_wanted: Option<unsafe extern "C" fn(listener: *const spur_state_listener)>,
     pub failed: Option<unsafe extern "C" fn(listener: *const spur_state_listener, err: *const spur_error)>,
+}
+impl spur_state_listener {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_state_listener = spur_state_listener {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        committed: None,
+        outcome: None,
+        restore: None,
+        role: None,
+        snapshot_wanted: None,
+        failed: None,
+    };
 }
 
 #[repr(C)]
@@ -913,6 +1808,22 @@ pub struct spur_state_ops {
     pub add_member: Option<unsafe extern "C" fn(this: *mut spur_plugin, address: spur_str, ticket: u64, err: *mut spur_error) -> spur_status>,
     pub remove_member: Option<unsafe extern "C" fn(this: *mut spur_plugin, address: spur_str, ticket: u64, err: *mut spur_error) -> spur_status>,
     pub transfer: Option<unsafe extern "C" fn(this: *mut spur_plugin, address: spur_str, ticket: u64, err: *mut spur_error) -> spur_status>,
+}
+impl spur_state_ops {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_state_ops = spur_state_ops {
+        size: 0,
+        features: 0,
+        open: None,
+        propose: None,
+        status: None,
+        snapshot: None,
+        barrier: None,
+        members: None,
+        add_member: None,
+        remove_member: None,
+        transfer: None,
+    };
 }
 
 pub const SPUR_OK: spur_status = 0;
@@ -940,7 +1851,7 @@ pub const SPUR_OPTION_CHOICE: u32 = 9;
 pub const SPUR_OPTION_SECRET: u32 = 10;
 pub const SPUR_OPTION_REQUIRED: u32 = 1;
 pub const SPUR_ABI_EPOCH: u32 = 1;
-pub const SPUR_HEADERS_VERSION: &[u8] = b"1.0\0";
+pub const SPUR_HEADERS_VERSION: &[u8] = b"0.9\0";
 pub const SPUR_LOG_SERVICE: &[u8] = b"spur.log/1\0";
 pub const SPUR_LOG_ERROR: u32 = 1;
 pub const SPUR_LOG_WARNING: u32 = 2;
@@ -962,6 +1873,12 @@ pub const SPUR_NODE_COMPLETING: u32 = 8;
 pub const SPUR_NODE_MAINT: u32 = 16;
 pub const SPUR_NODE_POWERED_DOWN: u32 = 32;
 pub const SPUR_NODE_EXCLUSIVE: u32 = 64;
+pub const SPUR_LINK_HOST: u32 = 0;
+pub const SPUR_LINK_NUMA: u32 = 1;
+pub const SPUR_LINK_SWITCH: u32 = 2;
+pub const SPUR_LINK_NVLINK: u32 = 3;
+pub const SPUR_LINK_XGMI: u32 = 4;
+pub const SPUR_LINK_SAME_CARD: u32 = 5;
 pub const SPUR_SHARE_WHOLE_NODE: u32 = 1;
 pub const SPUR_GRES_PER_NODE: u32 = 1;
 pub const SPUR_GRES_PER_JOB: u32 = 2;
@@ -983,6 +1900,22 @@ pub const SPUR_JOB_SUSPENDED: u32 = 4096;
 pub const SPUR_JOB_COMPLETING: u32 = 8192;
 pub const SPUR_JOB_IGNORE_RESERVATIONS: u32 = 16384;
 pub const SPUR_JOB_NO_RESERVE: u32 = 32768;
+pub const SPUR_WISH_CONTIGUOUS: u64 = 1;
+pub const SPUR_WISH_SWITCHES: u64 = 2;
+pub const SPUR_WISH_ALTERNATIVES: u64 = 4;
+pub const SPUR_WISH_QUOTAS: u64 = 8;
+pub const SPUR_WISH_GRES: u64 = 16;
+pub const SPUR_WISH_GRES_PER_SOCKET: u64 = 32;
+pub const SPUR_WISH_TASKS_PER_SOCKET: u64 = 64;
+pub const SPUR_WISH_TASKS_PER_CORE: u64 = 128;
+pub const SPUR_WISH_TASKS_PER_GPU: u64 = 256;
+pub const SPUR_WISH_CPUS_PER_GPU: u64 = 512;
+pub const SPUR_WISH_MEM_PER_GPU: u64 = 1024;
+pub const SPUR_WISH_HET_JOB: u64 = 4294967296;
+pub const SPUR_WISH_TIME_MIN: u64 = 8589934592;
+pub const SPUR_WISH_DEADLINE: u64 = 17179869184;
+pub const SPUR_WISH_LICENSES: u64 = 34359738368;
+pub const SPUR_WISH_RESERVATION: u64 = 68719476736;
 pub const SPUR_SPREAD_DEFAULT: u32 = 0;
 pub const SPUR_SPREAD_BLOCK: u32 = 1;
 pub const SPUR_SPREAD_CYCLIC: u32 = 2;
@@ -1007,6 +1940,26 @@ pub const SPUR_RESERVATION_IGNORE_JOBS: u32 = 4;
 pub const SPUR_RESERVATION_FLEX: u32 = 8;
 pub const SPUR_RESERVATION_MAGNETIC: u32 = 16;
 pub const SPUR_SHARES_PARENT: u32 = 2147483647;
+pub const SPUR_GROUP_SWITCH: u32 = 1;
+pub const SPUR_GROUP_BLOCK: u32 = 2;
+pub const SPUR_GROUP_RING: u32 = 3;
+pub const SPUR_AUTH_IFACE: &[u8] = b"spur.auth/1\0";
+pub const SPUR_AUTH_REFUSED: spur_status = 1;
+pub const SPUR_AUTH_BINDS_REQUEST: u32 = 1;
+pub const SPUR_AUTH_DETECTS_REPLAY: u32 = 2;
+pub const SPUR_AUTH_ANSWERS: u32 = 4;
+pub const SPUR_AUTH_LOCAL_ONLY: u32 = 8;
+pub const SPUR_AUTH_ISSUES: u32 = 16;
+pub const SPUR_AUTH_BINDS_AUDIENCE: u32 = 32;
+pub const SPUR_CGROUP_IFACE: &[u8] = b"spur.cgroup/1\0";
+pub const SPUR_CGROUP_CONTAINS: u32 = 1;
+pub const SPUR_CGROUP_FREEZES: u32 = 2;
+pub const SPUR_CGROUP_CPU: u32 = 4;
+pub const SPUR_CGROUP_CPUSET: u32 = 8;
+pub const SPUR_CGROUP_MEMORY: u32 = 16;
+pub const SPUR_CGROUP_DEVICES: u32 = 32;
+pub const SPUR_CGROUP_USAGE: u32 = 64;
+pub const SPUR_CGROUP_PROCESSES: u32 = 128;
 pub const SPUR_ACCOUNTING_IFACE: &[u8] = b"spur.accounting/1\0";
 pub const SPUR_ROW_JOB: u32 = 1;
 pub const SPUR_ROW_STEP: u32 = 2;
@@ -1032,30 +1985,7 @@ pub const SPUR_TEST_BELOW: u32 = 4;
 pub const SPUR_TEST_LIKE: u32 = 5;
 pub const SPUR_TEST_OVERLAPS: u32 = 6;
 pub const SPUR_ACCOUNTING_DISCARDS: u32 = 1;
-pub const SPUR_AUTH_IFACE: &[u8] = b"spur.auth/1\0";
-pub const SPUR_AUTH_REFUSED: spur_status = 1;
-pub const SPUR_AUTH_BINDS_REQUEST: u32 = 1;
-pub const SPUR_AUTH_DETECTS_REPLAY: u32 = 2;
-pub const SPUR_AUTH_ANSWERS: u32 = 4;
-pub const SPUR_AUTH_LOCAL_ONLY: u32 = 8;
-pub const SPUR_AUTH_ISSUES: u32 = 16;
-pub const SPUR_AUTH_BINDS_AUDIENCE: u32 = 32;
-pub const SPUR_CGROUP_IFACE: &[u8] = b"spur.cgroup/1\0";
-pub const SPUR_CGROUP_CONTAINS: u32 = 1;
-pub const SPUR_CGROUP_FREEZES: u32 = 2;
-pub const SPUR_CGROUP_CPU: u32 = 4;
-pub const SPUR_CGROUP_CPUSET: u32 = 8;
-pub const SPUR_CGROUP_MEMORY: u32 = 16;
-pub const SPUR_CGROUP_DEVICES: u32 = 32;
-pub const SPUR_CGROUP_USAGE: u32 = 64;
-pub const SPUR_CGROUP_PROCESSES: u32 = 128;
 pub const SPUR_GPU_IFACE: &[u8] = b"spur.gpu/1\0";
-pub const SPUR_LINK_HOST: u32 = 0;
-pub const SPUR_LINK_NUMA: u32 = 1;
-pub const SPUR_LINK_SWITCH: u32 = 2;
-pub const SPUR_LINK_NVLINK: u32 = 3;
-pub const SPUR_LINK_XGMI: u32 = 4;
-pub const SPUR_LINK_SAME_CARD: u32 = 5;
 pub const SPUR_GPU_HEALTHY: u32 = 1;
 pub const SPUR_GPU_DEGRADED: u32 = 2;
 pub const SPUR_GPU_FAILED: u32 = 3;
@@ -1088,6 +2018,7 @@ pub const SPUR_WAIT_LIMIT: u32 = 13;
 pub const SPUR_MAY_START: spur_status = 0;
 pub const SPUR_LIMITED: spur_status = 1;
 pub const SPUR_REJECTED: spur_status = 2;
+pub const SPUR_PREEMPT_PROMISE_S: u32 = 300;
 pub const SPUR_SELECT_IFACE: &[u8] = b"spur.select/1\0";
 pub const SPUR_FITS: spur_status = 0;
 pub const SPUR_NOT_NOW: spur_status = 1;
@@ -1123,30 +2054,25 @@ const _: () = assert!(std::mem::size_of::<spur_config_service>() == 24);
 const _: () = assert!(std::mem::size_of::<spur_executor>() == 40);
 const _: () = assert!(std::mem::size_of::<spur_metrics>() == 40);
 const _: () = assert!(std::mem::size_of::<spur_device_view>() == 48);
-const _: () = assert!(std::mem::size_of::<spur_device_link>() == 16);
+const _: () = assert!(std::mem::size_of::<spur_device_link>() == 24);
 const _: () = assert!(std::mem::size_of::<spur_gres_view>() == 56);
 const _: () = assert!(std::mem::size_of::<spur_node_view>() == 152);
 const _: () = assert!(std::mem::size_of::<spur_gres_share>() == 32);
 const _: () = assert!(std::mem::size_of::<spur_node_share>() == 56);
+const _: () = assert!(std::mem::size_of::<spur_placement>() == 72);
 const _: () = assert!(std::mem::size_of::<spur_gres_request>() == 24);
 const _: () = assert!(std::mem::size_of::<spur_license_request>() == 8);
 const _: () = assert!(std::mem::size_of::<spur_node_quota>() == 24);
-const _: () = assert!(std::mem::size_of::<spur_job_view>() == 384);
+const _: () = assert!(std::mem::size_of::<spur_job_view>() == 424);
 const _: () = assert!(std::mem::size_of::<spur_partition_view>() == 88);
 const _: () = assert!(std::mem::size_of::<spur_tres_weight>() == 16);
 const _: () = assert!(std::mem::size_of::<spur_reservation_view>() == 88);
 const _: () = assert!(std::mem::size_of::<spur_license_view>() == 24);
 const _: () = assert!(std::mem::size_of::<spur_qos_view>() == 56);
 const _: () = assert!(std::mem::size_of::<spur_association_view>() == 56);
-const _: () = assert!(std::mem::size_of::<spur_switch_view>() == 40);
+const _: () = assert!(std::mem::size_of::<spur_group_view>() == 48);
 const _: () = assert!(std::mem::size_of::<spur_view_changes>() == 96);
 const _: () = assert!(std::mem::size_of::<spur_cluster_view>() == 256);
-const _: () = assert!(std::mem::size_of::<spur_field>() == 48);
-const _: () = assert!(std::mem::size_of::<spur_row>() == 32);
-const _: () = assert!(std::mem::size_of::<spur_condition>() == 32);
-const _: () = assert!(std::mem::size_of::<spur_query>() == 56);
-const _: () = assert!(std::mem::size_of::<spur_row_sink>() == 24);
-const _: () = assert!(std::mem::size_of::<spur_accounting_ops>() == 56);
 const _: () = assert!(std::mem::size_of::<spur_auth_request>() == 104);
 const _: () = assert!(std::mem::size_of::<spur_identity>() == 128);
 const _: () = assert!(std::mem::size_of::<spur_auth_ops>() == 48);
@@ -1154,6 +2080,12 @@ const _: () = assert!(std::mem::size_of::<spur_cgroup_scope>() == 24);
 const _: () = assert!(std::mem::size_of::<spur_cgroup_limits>() == 88);
 const _: () = assert!(std::mem::size_of::<spur_cgroup_usage>() == 56);
 const _: () = assert!(std::mem::size_of::<spur_cgroup_ops>() == 80);
+const _: () = assert!(std::mem::size_of::<spur_field>() == 48);
+const _: () = assert!(std::mem::size_of::<spur_row>() == 32);
+const _: () = assert!(std::mem::size_of::<spur_condition>() == 32);
+const _: () = assert!(std::mem::size_of::<spur_query>() == 56);
+const _: () = assert!(std::mem::size_of::<spur_row_sink>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_accounting_ops>() == 56);
 const _: () = assert!(std::mem::size_of::<spur_gpu_device>() == 144);
 const _: () = assert!(std::mem::size_of::<spur_gpu_link>() == 24);
 const _: () = assert!(std::mem::size_of::<spur_gpu_load>() == 48);
@@ -1169,9 +2101,8 @@ const _: () = assert!(std::mem::size_of::<spur_priority_ops>() == 40);
 const _: () = assert!(std::mem::size_of::<spur_plan_sink>() == 64);
 const _: () = assert!(std::mem::size_of::<spur_selector>() == 24);
 const _: () = assert!(std::mem::size_of::<spur_sched_ops>() == 24);
-const _: () = assert!(std::mem::size_of::<spur_placement>() == 72);
 const _: () = assert!(std::mem::size_of::<spur_pick>() == 40);
-const _: () = assert!(std::mem::size_of::<spur_select_ops>() == 88);
+const _: () = assert!(std::mem::size_of::<spur_select_ops>() == 96);
 const _: () = assert!(std::mem::size_of::<spur_state_entry>() == 32);
 const _: () = assert!(std::mem::size_of::<spur_state_status>() == 576);
 const _: () = assert!(std::mem::size_of::<spur_state_member>() == 40);
@@ -1294,8 +2225,10 @@ mod layout {
         same!(spur_device_view, cores, 32);
         same!(spur_device_link, from, 0);
         same!(spur_device_link, to, 4);
-        same!(spur_device_link, weight, 8);
-        same!(spur_device_link, kind, 12);
+        same!(spur_device_link, to_gres, 8);
+        same!(spur_device_link, weight, 12);
+        same!(spur_device_link, kind, 16);
+        same!(spur_device_link, reserved, 20);
         same!(spur_gres_view, name, 0);
         same!(spur_gres_view, reserved, 4);
         same!(spur_gres_view, total, 8);
@@ -1333,6 +2266,20 @@ mod layout {
         same!(spur_node_share, gres, 32);
         same!(spur_node_share, tasks, 48);
         same!(spur_node_share, flags, 52);
+        same!(spur_placement, size, 0);
+        same!(spur_placement, share_count, 4);
+        same!(spur_placement, share_capacity, 8);
+        same!(spur_placement, share_wanted, 12);
+        same!(spur_placement, shares, 16);
+        same!(spur_placement, gres_count, 24);
+        same!(spur_placement, gres_capacity, 28);
+        same!(spur_placement, gres_wanted, 32);
+        same!(spur_placement, word_count, 36);
+        same!(spur_placement, word_capacity, 40);
+        same!(spur_placement, word_wanted, 44);
+        same!(spur_placement, gres, 48);
+        same!(spur_placement, words, 56);
+        same!(spur_placement, score, 64);
         same!(spur_gres_request, name, 0);
         same!(spur_gres_request, r#type, 4);
         same!(spur_gres_request, scope, 8);
@@ -1346,58 +2293,61 @@ mod layout {
         same!(spur_job_view, id, 0);
         same!(spur_job_view, flags, 4);
         same!(spur_job_view, klass, 8);
-        same!(spur_job_view, priority, 16);
-        same!(spur_job_view, uid, 24);
-        same!(spur_job_view, gid, 28);
-        same!(spur_job_view, association, 32);
-        same!(spur_job_view, qos, 36);
-        same!(spur_job_view, partitions, 40);
-        same!(spur_job_view, reservation, 56);
-        same!(spur_job_view, array_tasks, 60);
-        same!(spur_job_view, het_group, 64);
-        same!(spur_job_view, restarts, 68);
-        same!(spur_job_view, submitted, 72);
-        same!(spur_job_view, eligible, 80);
-        same!(spur_job_view, started, 88);
-        same!(spur_job_view, ends, 96);
-        same!(spur_job_view, deadline, 104);
-        same!(spur_job_view, limit_s, 112);
-        same!(spur_job_view, limit_min_s, 116);
-        same!(spur_job_view, min_nodes, 120);
-        same!(spur_job_view, max_nodes, 124);
-        same!(spur_job_view, tasks, 128);
-        same!(spur_job_view, cpus_per_task, 132);
-        same!(spur_job_view, tasks_per_node, 136);
-        same!(spur_job_view, tasks_per_socket, 140);
-        same!(spur_job_view, tasks_per_core, 144);
-        same!(spur_job_view, tasks_per_gpu, 148);
-        same!(spur_job_view, min_cpus_per_node, 152);
-        same!(spur_job_view, cpus_per_gpu, 156);
-        same!(spur_job_view, min_sockets, 160);
-        same!(spur_job_view, min_cores_per_socket, 164);
-        same!(spur_job_view, min_threads_per_core, 168);
-        same!(spur_job_view, spread_nodes, 172);
-        same!(spur_job_view, spread_sockets, 176);
-        same!(spur_job_view, plane_size, 180);
-        same!(spur_job_view, mem_per_node_mib, 184);
-        same!(spur_job_view, mem_per_cpu_mib, 192);
-        same!(spur_job_view, mem_per_gpu_mib, 200);
-        same!(spur_job_view, tmp_mib, 208);
-        same!(spur_job_view, gres, 216);
-        same!(spur_job_view, licenses, 232);
-        same!(spur_job_view, eligible_nodes, 248);
-        same!(spur_job_view, required_nodes, 264);
-        same!(spur_job_view, alternatives, 280);
-        same!(spur_job_view, quotas, 296);
-        same!(spur_job_view, preferred_nodes, 312);
-        same!(spur_job_view, max_switches, 328);
-        same!(spur_job_view, switches_until, 336);
-        same!(spur_job_view, preempt_tier, 344);
-        same!(spur_job_view, preempt_mode, 348);
-        same!(spur_job_view, preempt_exempt_until, 352);
-        same!(spur_job_view, shares, 360);
-        same!(spur_job_view, ran_s, 376);
-        same!(spur_job_view, reserved, 380);
+        same!(spur_job_view, wishes, 16);
+        same!(spur_job_view, priority, 24);
+        same!(spur_job_view, uid, 32);
+        same!(spur_job_view, gid, 36);
+        same!(spur_job_view, association, 40);
+        same!(spur_job_view, qos, 44);
+        same!(spur_job_view, partitions, 48);
+        same!(spur_job_view, reservation, 64);
+        same!(spur_job_view, array_tasks, 68);
+        same!(spur_job_view, array_task, 72);
+        same!(spur_job_view, het_group, 76);
+        same!(spur_job_view, restarts, 80);
+        same!(spur_job_view, submitted, 88);
+        same!(spur_job_view, eligible, 96);
+        same!(spur_job_view, started, 104);
+        same!(spur_job_view, ends, 112);
+        same!(spur_job_view, deadline, 120);
+        same!(spur_job_view, limit_s, 128);
+        same!(spur_job_view, limit_min_s, 132);
+        same!(spur_job_view, min_nodes, 136);
+        same!(spur_job_view, max_nodes, 140);
+        same!(spur_job_view, tasks, 144);
+        same!(spur_job_view, cpus_per_task, 148);
+        same!(spur_job_view, tasks_per_node, 152);
+        same!(spur_job_view, tasks_per_socket, 156);
+        same!(spur_job_view, tasks_per_core, 160);
+        same!(spur_job_view, tasks_per_gpu, 164);
+        same!(spur_job_view, min_cpus_per_node, 168);
+        same!(spur_job_view, cpus_per_gpu, 172);
+        same!(spur_job_view, min_sockets, 176);
+        same!(spur_job_view, min_cores_per_socket, 180);
+        same!(spur_job_view, min_threads_per_core, 184);
+        same!(spur_job_view, spread_nodes, 188);
+        same!(spur_job_view, spread_sockets, 192);
+        same!(spur_job_view, plane_size, 196);
+        same!(spur_job_view, mem_per_node_mib, 200);
+        same!(spur_job_view, mem_per_cpu_mib, 208);
+        same!(spur_job_view, mem_per_gpu_mib, 216);
+        same!(spur_job_view, tmp_mib, 224);
+        same!(spur_job_view, gres, 232);
+        same!(spur_job_view, licenses, 248);
+        same!(spur_job_view, eligible_nodes, 264);
+        same!(spur_job_view, required_nodes, 280);
+        same!(spur_job_view, alternatives, 296);
+        same!(spur_job_view, quotas, 312);
+        same!(spur_job_view, preferred_nodes, 328);
+        same!(spur_job_view, max_switches, 344);
+        same!(spur_job_view, switches_until, 352);
+        same!(spur_job_view, preempt_tier, 360);
+        same!(spur_job_view, preempt_mode, 364);
+        same!(spur_job_view, preempt_exempt_until, 368);
+        same!(spur_job_view, held, 376);
+        same!(spur_job_view, ran_s, 384);
+        same!(spur_job_view, name, 392);
+        same!(spur_job_view, extra, 408);
         same!(spur_partition_view, name, 0);
         same!(spur_partition_view, nodes, 16);
         same!(spur_partition_view, state, 32);
@@ -1438,10 +2388,12 @@ mod layout {
         same!(spur_association_view, uid, 40);
         same!(spur_association_view, priority, 44);
         same!(spur_association_view, usage, 48);
-        same!(spur_switch_view, name, 0);
-        same!(spur_switch_view, parent, 16);
-        same!(spur_switch_view, level, 20);
-        same!(spur_switch_view, nodes, 24);
+        same!(spur_group_view, name, 0);
+        same!(spur_group_view, kind, 16);
+        same!(spur_group_view, level, 20);
+        same!(spur_group_view, parent, 24);
+        same!(spur_group_view, reserved, 28);
+        same!(spur_group_view, nodes, 32);
         same!(spur_view_changes, size, 0);
         same!(spur_view_changes, complete, 4);
         same!(spur_view_changes, since, 8);
@@ -1464,44 +2416,11 @@ mod layout {
         same!(spur_cluster_view, licenses, 136);
         same!(spur_cluster_view, qos, 152);
         same!(spur_cluster_view, associations, 168);
-        same!(spur_cluster_view, switches, 184);
+        same!(spur_cluster_view, groups, 184);
         same!(spur_cluster_view, features, 200);
         same!(spur_cluster_view, gres_names, 216);
         same!(spur_cluster_view, gres_types, 232);
         same!(spur_cluster_view, changes, 248);
-        same!(spur_field, name, 0);
-        same!(spur_field, kind, 8);
-        same!(spur_field, reserved, 12);
-        same!(spur_field, integer, 16);
-        same!(spur_field, real, 24);
-        same!(spur_field, text, 32);
-        same!(spur_row, table, 0);
-        same!(spur_row, removed, 4);
-        same!(spur_row, sequence, 8);
-        same!(spur_row, fields, 16);
-        same!(spur_condition, name, 0);
-        same!(spur_condition, test, 8);
-        same!(spur_condition, negate, 12);
-        same!(spur_condition, values, 16);
-        same!(spur_query, size, 0);
-        same!(spur_query, table, 4);
-        same!(spur_query, conditions, 8);
-        same!(spur_query, wanted, 24);
-        same!(spur_query, order_by, 40);
-        same!(spur_query, limit, 48);
-        same!(spur_query, with_removed, 52);
-        same!(spur_row_sink, size, 0);
-        same!(spur_row_sink, reserved, 4);
-        same!(spur_row_sink, context, 8);
-        same!(spur_row_sink, row, 16);
-        same!(spur_accounting_ops, size, 0);
-        same!(spur_accounting_ops, features, 4);
-        same!(spur_accounting_ops, migrate, 8);
-        same!(spur_accounting_ops, store, 16);
-        same!(spur_accounting_ops, stored_up_to, 24);
-        same!(spur_accounting_ops, query, 32);
-        same!(spur_accounting_ops, roll_up, 40);
-        same!(spur_accounting_ops, purge, 48);
         same!(spur_auth_request, size, 0);
         same!(spur_auth_request, reserved, 4);
         same!(spur_auth_request, method, 8);
@@ -1557,6 +2476,39 @@ mod layout {
         same!(spur_cgroup_ops, processes, 56);
         same!(spur_cgroup_ops, remove, 64);
         same!(spur_cgroup_ops, scopes, 72);
+        same!(spur_field, name, 0);
+        same!(spur_field, kind, 8);
+        same!(spur_field, reserved, 12);
+        same!(spur_field, integer, 16);
+        same!(spur_field, real, 24);
+        same!(spur_field, text, 32);
+        same!(spur_row, table, 0);
+        same!(spur_row, removed, 4);
+        same!(spur_row, sequence, 8);
+        same!(spur_row, fields, 16);
+        same!(spur_condition, name, 0);
+        same!(spur_condition, test, 8);
+        same!(spur_condition, negate, 12);
+        same!(spur_condition, values, 16);
+        same!(spur_query, size, 0);
+        same!(spur_query, table, 4);
+        same!(spur_query, conditions, 8);
+        same!(spur_query, wanted, 24);
+        same!(spur_query, order_by, 40);
+        same!(spur_query, limit, 48);
+        same!(spur_query, with_removed, 52);
+        same!(spur_row_sink, size, 0);
+        same!(spur_row_sink, reserved, 4);
+        same!(spur_row_sink, context, 8);
+        same!(spur_row_sink, row, 16);
+        same!(spur_accounting_ops, size, 0);
+        same!(spur_accounting_ops, features, 4);
+        same!(spur_accounting_ops, migrate, 8);
+        same!(spur_accounting_ops, store, 16);
+        same!(spur_accounting_ops, stored_up_to, 24);
+        same!(spur_accounting_ops, query, 32);
+        same!(spur_accounting_ops, roll_up, 40);
+        same!(spur_accounting_ops, purge, 48);
         same!(spur_gpu_device, size, 0);
         same!(spur_gpu_device, index, 4);
         same!(spur_gpu_device, parent, 8);
@@ -1648,22 +2600,8 @@ mod layout {
         same!(spur_selector, this, 16);
         same!(spur_sched_ops, size, 0);
         same!(spur_sched_ops, reserved, 4);
-        same!(spur_sched_ops, plan, 8);
-        same!(spur_sched_ops, explain, 16);
-        same!(spur_placement, size, 0);
-        same!(spur_placement, share_count, 4);
-        same!(spur_placement, share_capacity, 8);
-        same!(spur_placement, share_wanted, 12);
-        same!(spur_placement, shares, 16);
-        same!(spur_placement, gres_count, 24);
-        same!(spur_placement, gres_capacity, 28);
-        same!(spur_placement, gres_wanted, 32);
-        same!(spur_placement, word_count, 36);
-        same!(spur_placement, word_capacity, 40);
-        same!(spur_placement, word_wanted, 44);
-        same!(spur_placement, gres, 48);
-        same!(spur_placement, words, 56);
-        same!(spur_placement, score, 64);
+        same!(spur_sched_ops, understands, 8);
+        same!(spur_sched_ops, plan, 16);
         same!(spur_pick, size, 0);
         same!(spur_pick, job, 4);
         same!(spur_pick, partition, 8);
@@ -1673,16 +2611,17 @@ mod layout {
         same!(spur_pick, reserved, 36);
         same!(spur_select_ops, size, 0);
         same!(spur_select_ops, reserved, 4);
-        same!(spur_select_ops, begin, 8);
-        same!(spur_select_ops, end, 16);
-        same!(spur_select_ops, slots, 24);
-        same!(spur_select_ops, copy, 32);
-        same!(spur_select_ops, take, 40);
-        same!(spur_select_ops, give, 48);
-        same!(spur_select_ops, pick, 56);
-        same!(spur_select_ops, screen, 64);
-        same!(spur_select_ops, idle_nodes, 72);
-        same!(spur_select_ops, explain, 80);
+        same!(spur_select_ops, understands, 8);
+        same!(spur_select_ops, begin, 16);
+        same!(spur_select_ops, end, 24);
+        same!(spur_select_ops, slots, 32);
+        same!(spur_select_ops, copy, 40);
+        same!(spur_select_ops, take, 48);
+        same!(spur_select_ops, give, 56);
+        same!(spur_select_ops, pick, 64);
+        same!(spur_select_ops, screen, 72);
+        same!(spur_select_ops, idle_nodes, 80);
+        same!(spur_select_ops, explain, 88);
         same!(spur_state_entry, body, 0);
         same!(spur_state_entry, index, 16);
         same!(spur_state_entry, term, 24);

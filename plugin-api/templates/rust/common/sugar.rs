@@ -18,8 +18,13 @@ pub fn failure(status: spur_status, text: impl Into<String>) -> Failure {
     Failure { status, text: text.into() }
 }
 
+/// Up to where the first release's spur_error went: size, code and 248 bytes of text.
+const TEXT_END: usize = 256;
+
 /// Fills a caller-owned error; cut at the end of the buffer, never inside a character.
 pub fn fail(err: *mut spur_error, status: spur_status, text: &str) -> spur_status {
+    let capacity = unsafe { err.as_ref() }.map_or(0, |err| err.size as usize);
+    let err = if capacity < TEXT_END { std::ptr::null_mut() } else { err };
     if let Some(err) = unsafe { err.as_mut() } {
         let mut length = text.len().min(err.text.len() - 1);
         while !text.is_char_boundary(length) {
@@ -40,6 +45,25 @@ pub fn guard(err: *mut spur_error, body: impl FnOnce() -> Answer<spur_status>) -
         Ok(Err(failure)) => fail(err, failure.status, &failure.text),
         Err(_) => fail(err, SPUR_E_INTERNAL, "the plugin panicked; see the daemon's stderr"),
     }
+}
+
+// ---- answering ----
+
+unsafe fn put_bytes(out: *mut u8, capacity: usize, value: *const u8, length: usize, from: usize) {
+    let length = length.min(capacity);
+    if length > from {
+        std::ptr::copy_nonoverlapping(value.add(from), out.add(from), length - from);
+    }
+}
+/// Into memory of the host's that opens with its size: as much as there is, and never the size itself.
+pub unsafe fn put<T>(out: *mut T, answer: &T) {
+    let capacity = *(out as *const u32) as usize;
+    put_bytes(out as *mut u8, capacity, answer as *const T as *const u8, std::mem::size_of::<T>(), 4);
+}
+/// The same for record `i` of an array of the host's.
+pub unsafe fn put_at<T>(out: *mut T, stride: u32, i: usize, answer: &T) {
+    let place = (out as *mut u8).add(stride as usize * i);
+    put_bytes(place, stride as usize, answer as *const T as *const u8, std::mem::size_of::<T>(), 0);
 }
 
 // ---- looking ----
@@ -117,6 +141,7 @@ pub unsafe fn host_fact(host: *const spur_host, key: &[u8]) -> Vec<u8> {
             reserved: 0,
             context: &mut text as *mut Vec<u8> as *mut c_void,
             write: Some(append),
+            ..spur_sink::EMPTY
         };
         if get(facts, key.as_ptr() as *const c_char, &sink) != SPUR_OK {
             text.clear();
@@ -158,7 +183,7 @@ pub const fn declare(key: &'static [u8], kind: u32, fallback: Option<&'static [u
         Some(text) => c(text),
         None => std::ptr::null(),
     };
-    spur_option { key: c(key), kind, flags: 0, fallback, help: c(help), choices: std::ptr::null(), minimum: 0, maximum: 0 }
+    spur_option { key: c(key), kind, flags: 0, fallback, help: c(help), choices: std::ptr::null(), minimum: 0, maximum: 0, ..spur_option::EMPTY }
 }
 
 /// spur_plugin! { type, summary, interface, ops, options }: the descriptor, query() and the one exported function.
@@ -181,6 +206,7 @@ macro_rules! spur_plugin {
             create: Some(create),
             destroy: Some(destroy),
             query: Some(query),
+            ..spur_plugin_desc::EMPTY
         });
         static PLUGINS: Shared<[*const spur_plugin_desc; 2]> = Shared([&DESC.0, std::ptr::null()]);
         static MODULE: Shared<spur_module> = Shared(spur_module {
@@ -188,6 +214,7 @@ macro_rules! spur_plugin {
             abi: SPUR_ABI_EPOCH,
             built_with: c(SPUR_HEADERS_VERSION),
             plugins: &PLUGINS.0 as *const *const spur_plugin_desc,
+            ..spur_module::EMPTY
         });
 
         unsafe extern "C" fn query(_this: *mut spur_plugin, id: *const std::os::raw::c_char) -> *const std::os::raw::c_void {

@@ -66,6 +66,7 @@ unsafe extern "C" fn scan(this: *mut spur_plugin, sink: *const spur_gpu_sink, er
                 near_cpus: NO_TEXT,
                 device_files: path,
                 cdi: NO_TEXT,
+                ..spur_gpu_device::EMPTY
             };
             (*sink).device.unwrap()(sink, &device);
         }
@@ -125,12 +126,9 @@ unsafe extern "C" fn destroy(this: *mut spur_plugin) {
 
 static OPS: Shared<spur_gpu_ops> = Shared(spur_gpu_ops {
     size: size_of::<spur_gpu_ops>(),
-    reserved: 0,
     scan: Some(scan),
-    load: None,
     bind: Some(bind),
-    reset: None,
-    partition: None,
+    ..spur_gpu_ops::EMPTY
 });
 static OPTIONS: Shared<[spur_option; 4]> = Shared([
     declare(b"directory\0", SPUR_OPTION_PATH, Some(b"/dev/accel\0"), b"where the device files are\0"),

@@ -80,11 +80,11 @@ unsafe extern "C" fn destroy(this: *mut spur_plugin) {
 
 static OPS: Shared<spur_net_ops> = Shared(spur_net_ops {
     size: size_of::<spur_net_ops>(),
-    reserved: 0,
     join: Some(join),
     leave: Some(leave),
     peers: Some(peers),
     address: Some(address),
+    ..spur_net_ops::EMPTY
 });
 static OPTIONS: Shared<[spur_option; 1]> = Shared([declare(
     b"suffix\0",

@@ -18,7 +18,7 @@ impl ByAge {
         let waited = now.saturating_sub(job.eligible).max(0) as f64;
         let age = if self.max_age_s > 0.0 { (waited / self.max_age_s).min(1.0) } else { 0.0 };
         let total = (self.weight * age - nice as f64).clamp(1.0, u32::MAX as f64) as u64;
-        let mut answer = spur_priority { total, raw: [0.0; 8], weighted: [0.0; 8], nice: nice as i64 };
+        let mut answer = spur_priority { total, nice: nice as i64, ..spur_priority::EMPTY };
         answer.raw[SPUR_FACTOR_AGE as usize] = age;
         answer.weighted[SPUR_FACTOR_AGE as usize] = self.weight * age;
         answer
@@ -46,9 +46,8 @@ unsafe extern "C" fn score(
     guard(err, || {
         for (i, query) in records::<spur_priority_query>(queries).enumerate() {
             let job = at::<spur_job_view>((*view).pending, query.job);
-            // stepped by the host's stride, not by our size
-            let place = (out as *mut u8).add(out_stride as usize * i) as *mut spur_priority;
-            *place = instance::<ByAge>(this).score(job, (*view).now, query.nice);
+            let answer = instance::<ByAge>(this).score(job, (*view).now, query.nice);
+            put_at(out, out_stride, i, &answer); // the host's records may be longer or shorter than ours
         }
         Ok(SPUR_OK)
     })
@@ -87,11 +86,10 @@ unsafe extern "C" fn destroy(this: *mut spur_plugin) {
 
 static OPS: Shared<spur_priority_ops> = Shared(spur_priority_ops {
     size: size_of::<spur_priority_ops>(),
-    reserved: 0,
     score: Some(score),
     decay: Some(decay),
-    shares: None,
     weights: Some(weights),
+    ..spur_priority_ops::EMPTY
 });
 
 static OPTIONS: Shared<[spur_option; 3]> = Shared([

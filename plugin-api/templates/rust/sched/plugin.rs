@@ -12,12 +12,13 @@ struct Planner {
 
 /// The selector, its cycle, and memory for its answers.
 struct Selector {
-    ops: spur_select_ops,
+    ops: &'static spur_select_ops, // as long as the cycle; may be shorter than ours, so it is never copied
     this: *mut spur_plugin,
     cycle: *mut spur_select_cycle,
     shares: Vec<spur_node_share>,
     gres: Vec<spur_gres_share>,
     words: Vec<u64>,
+    answer: spur_placement, // into the three above
 }
 
 /// One cycle.
@@ -37,12 +38,13 @@ const NO_GRES: spur_gres_share = spur_gres_share { name: 0, r#type: 0, count: 0,
 impl Selector {
     unsafe fn begin(select: &spur_selector, view: *const spur_cluster_view, err: *mut spur_error) -> Result<Selector, spur_status> {
         let mut made = Selector {
-            ops: *select.ops,
+            ops: &*select.ops,
             this: select.this,
             cycle: std::ptr::null_mut(),
             shares: vec![NO_SHARE; 64],
             gres: vec![NO_GRES; 64],
             words: vec![0; 256],
+            answer: spur_placement::EMPTY,
         };
         match made.ops.begin.unwrap()(made.this, view, &mut made.cycle, err) {
             SPUR_OK => Ok(made),
@@ -50,7 +52,7 @@ impl Selector {
         }
     }
 
-    /// The verdict, and with SPUR_FITS how many of `shares` are the answer.
+    /// The verdict, and with SPUR_FITS how many nodes are in `answer`.
     unsafe fn pick(&mut self, job: u32, partition: u32, candidates: &[u64], nodes: u32) -> (spur_status, u32) {
         let question = spur_pick {
             size: size_of::<spur_pick>(),
@@ -60,25 +62,21 @@ impl Selector {
             candidates: spur_bits { words: candidates.as_ptr(), count: nodes, reserved: 0 },
             flags: 0,
             reserved: 0,
+            ..spur_pick::EMPTY
         };
         loop {
-            let mut answer = spur_placement {
+            self.answer = spur_placement {
                 size: size_of::<spur_placement>(),
-                share_count: 0,
                 share_capacity: self.shares.len() as u32,
-                share_wanted: 0,
                 shares: self.shares.as_mut_ptr(),
-                gres_count: 0,
                 gres_capacity: self.gres.len() as u32,
-                gres_wanted: 0,
-                word_count: 0,
                 word_capacity: self.words.len() as u32,
-                word_wanted: 0,
                 gres: self.gres.as_mut_ptr(),
                 words: self.words.as_mut_ptr(),
-                score: 0,
+                ..spur_placement::EMPTY
             };
-            let verdict = self.ops.pick.unwrap()(self.cycle, &question, &mut answer);
+            let verdict = self.ops.pick.unwrap()(self.cycle, &question, &mut self.answer);
+            let answer = &self.answer;
             if verdict != SPUR_NO_ROOM {
                 return (verdict, answer.share_count);
             }
@@ -132,9 +130,6 @@ impl<'a> Walk<'a> {
 
     unsafe fn start_one(&mut self, slot: u32, job: &spur_job_view, number: u32) -> Result<(), u32> {
         let partition = at::<spur_partition_view>(self.view.partitions, number);
-        if job.het_group != 0 {
-            return Err(SPUR_WAIT_NEVER);
-        }
         let limit_s = self.limit(job, partition)?;
         if self.blocked[number as usize] {
             return Err(SPUR_WAIT_PRIORITY);
@@ -146,18 +141,17 @@ impl<'a> Walk<'a> {
             return Err(SPUR_WAIT_LIMIT);
         }
         self.find_candidates(job, limit_s)?;
-        let count = match self.select.pick(slot, number, &self.candidates, self.view.nodes.count) {
+        match self.select.pick(slot, number, &self.candidates, self.view.nodes.count) {
             (SPUR_FITS, count) if count > partition.max_nodes => return Err(SPUR_WAIT_PARTITION_NODE_LIMIT),
-            (SPUR_FITS, count) => count as usize,
+            (SPUR_FITS, _) => {}
             (SPUR_NOT_NOW, _) => return Err(SPUR_WAIT_RESOURCES),
             _ if self.view.reservations.count > 0 => return Err(SPUR_WAIT_NODES_UNAVAILABLE),
             _ => return Err(SPUR_WAIT_NEVER),
-        };
-        let shares = span_of(&self.select.shares[..count]);
-        if self.sink.start.unwrap()(self.sink, slot, number, shares, limit_s) != SPUR_OK {
+        }
+        if self.sink.start.unwrap()(self.sink, slot, number, &self.select.answer, limit_s) != SPUR_OK {
             return Err(SPUR_WAIT_LIMIT);
         }
-        self.select.ops.take.unwrap()(self.select.cycle, 0, shares, job.flags);
+        self.select.ops.take.unwrap()(self.select.cycle, 0, &self.select.answer, job.flags);
         for wanted in records::<spur_license_request>(job.licenses) {
             self.licenses[wanted.license as usize] += wanted.count;
         }
@@ -267,8 +261,13 @@ unsafe extern "C" fn destroy(this: *mut spur_plugin) {
     take_back::<Planner>(this)
 }
 
-static OPS: Shared<spur_sched_ops> =
-    Shared(spur_sched_ops { size: size_of::<spur_sched_ops>(), reserved: 0, plan: Some(plan), explain: None });
+// Jobs that ask for more, components of heterogeneous jobs for one, are not shown to it: they wait and say for whom.
+static OPS: Shared<spur_sched_ops> = Shared(spur_sched_ops {
+    size: size_of::<spur_sched_ops>(),
+    understands: SPUR_WISH_TIME_MIN | SPUR_WISH_DEADLINE | SPUR_WISH_LICENSES | SPUR_WISH_RESERVATION,
+    plan: Some(plan),
+    ..spur_sched_ops::EMPTY
+});
 static OPTIONS: Shared<[spur_option; 0]> = Shared([]);
 
 spur_plugin! { b"@TYPE@\0", b"first come, first served, a partition at a time\0", SPUR_SCHED_IFACE, OPS, OPTIONS }

@@ -40,11 +40,11 @@ unsafe extern "C" fn copy(cycle: *mut spur_select_cycle, from: u32, to: u32) -> 
     cycle_of(cycle).copy(from, to);
     SPUR_OK
 }
-unsafe extern "C" fn take(cycle: *mut spur_select_cycle, slot: u32, shares: spur_span, _job_flags: u32) {
-    cycle_of(cycle).book(slot, shares, 1);
+unsafe extern "C" fn take(cycle: *mut spur_select_cycle, slot: u32, placement: *const spur_placement, _job_flags: u32) {
+    cycle_of(cycle).book(slot, placement, 1);
 }
-unsafe extern "C" fn give(cycle: *mut spur_select_cycle, slot: u32, shares: spur_span, _job_flags: u32) {
-    cycle_of(cycle).book(slot, shares, -1);
+unsafe extern "C" fn give(cycle: *mut spur_select_cycle, slot: u32, placement: *const spur_placement, _job_flags: u32) {
+    cycle_of(cycle).book(slot, placement, -1);
 }
 unsafe extern "C" fn pick(
     cycle: *mut spur_select_cycle,
@@ -68,7 +68,7 @@ unsafe extern "C" fn destroy(this: *mut spur_plugin) {
 
 static OPS: Shared<spur_select_ops> = Shared(spur_select_ops {
     size: size_of::<spur_select_ops>(),
-    reserved: 0,
+    understands: SPUR_WISH_GRES, // jobs that ask for more wait and say for whom
     begin: Some(begin),
     end: Some(end),
     slots: Some(slots),
@@ -76,9 +76,7 @@ static OPS: Shared<spur_select_ops> = Shared(spur_select_ops {
     take: Some(take),
     give: Some(give),
     pick: Some(pick),
-    screen: None,
-    idle_nodes: None,
-    explain: None,
+    ..spur_select_ops::EMPTY
 });
 static OPTIONS: Shared<[spur_option; 0]> = Shared([]);
 

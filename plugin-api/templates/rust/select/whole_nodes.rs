@@ -22,15 +22,6 @@ pub struct WholeNodes<'a> {
     candidates: Vec<Candidate>,
 }
 
-/// Wishes this selector does not know how to grant. Say so rather than ignore them.
-unsafe fn is_beyond_us(job: &spur_job_view) -> bool {
-    let per_socket = records::<spur_gres_request>(job.gres).any(|gres| gres.scope == SPUR_GRES_PER_SOCKET);
-    let rules = job.alternatives.count + job.quotas.count > 0 || job.flags & SPUR_JOB_CONTIGUOUS != 0;
-    let fine = job.tasks_per_socket + job.tasks_per_core + job.tasks_per_gpu + job.cpus_per_gpu > 0;
-    let many = job.gres.count as usize > MOST_REQUESTS;
-    per_socket || rules || fine || many || job.mem_per_gpu_mib > 0 || job.max_switches > 0
-}
-
 unsafe fn amount_of(node: &spur_node_view, wanted: &spur_gres_request) -> u64 {
     match records::<spur_gres_view>(node.gres).find(|gres| gres.name == wanted.name) {
         None => 0,
@@ -91,16 +82,16 @@ impl<'a> WholeNodes<'a> {
     }
 
     /// Takes (+1) or gives back (-1).
-    pub unsafe fn book(&mut self, slot: u32, shares: spur_span, sign: i32) {
+    pub unsafe fn book(&mut self, slot: u32, placement: *const spur_placement, sign: i32) {
         let start = slot as usize * self.view.nodes.count as usize;
-        for share in records::<spur_node_share>(shares) {
+        for share in std::slice::from_raw_parts((*placement).shares, (*placement).share_count as usize) {
             self.jobs[start + share.node as usize] += sign;
         }
     }
 
     pub unsafe fn pick(&mut self, pick: &spur_pick, out: Option<&mut spur_placement>) -> spur_status {
         let job = at::<spur_job_view>(self.view.pending, pick.job);
-        if is_beyond_us(job) {
+        if job.gres.count as usize > MOST_REQUESTS {
             return SPUR_NEVER;
         }
         let as_empty = pick.flags & SPUR_PICK_EMPTY != 0;

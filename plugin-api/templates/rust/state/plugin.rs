@@ -139,7 +139,7 @@ impl State {
         if log.snapshot_index != 0 {
             let mut file = self.io("open the snapshot", File::open(log.snapshot_path(log.snapshot_index)))?;
             let context = &mut file as *mut File as *mut c_void;
-            let source = spur_source { size: size_of::<spur_source>(), reserved: 0, context, read: Some(read_snapshot) };
+            let source = spur_source { size: size_of::<spur_source>(), reserved: 0, context, read: Some(read_snapshot), ..spur_source::EMPTY };
             self.shop.queue.lock().unwrap().figures.committed = log.snapshot_index;
             let status = (*ears.0).restore.unwrap()(ears.0, log.snapshot_index, &source, err);
             if status != SPUR_OK {
@@ -247,8 +247,7 @@ unsafe extern "C" fn propose(
 unsafe extern "C" fn status(this: *mut spur_plugin, out: *mut spur_state_status, err: *mut spur_error) -> spur_status {
     guard(err, || {
         let figures = instance::<State>(this).shop.queue.lock().unwrap().figures;
-        *out = spur_state_status {
-            size: (*out).size,
+        let answer = spur_state_status {
             role: SPUR_STATE_LEADER,
             term: 1,
             last_index: figures.committed,
@@ -257,9 +256,9 @@ unsafe extern "C" fn status(this: *mut spur_plugin, out: *mut spur_state_status,
             log_bytes: figures.log_bytes,
             fsyncs: figures.syncs,
             entries: figures.entries,
-            leader: [0; 256],
-            this: [0; 256],
+            ..spur_state_status::EMPTY
         };
+        put(out, &answer);
         Ok(SPUR_OK)
     })
 }
@@ -304,11 +303,7 @@ static OPS: Shared<spur_state_ops> = Shared(spur_state_ops {
     propose: Some(propose),
     status: Some(status),
     snapshot: Some(snapshot),
-    barrier: None,
-    members: None,
-    add_member: None,
-    remove_member: None,
-    transfer: None,
+    ..spur_state_ops::EMPTY
 });
 static OPTIONS: Shared<[spur_option; 1]> = Shared([declare(
     b"directory\0",

@@ -1,5 +1,5 @@
 /* Brings the agent down while it looks for devices, as a vendor's library in a bad mood would. */
-#include <spur/plugin/gpu.h>
+#include <spur/plugin/draft/gpu.h>
 #include <spur/plugin/plugin.h>
 
 static spur_status scan(spur_plugin* self, const spur_gpu_sink* sink, spur_error* err) {

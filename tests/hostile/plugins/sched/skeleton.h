@@ -38,9 +38,9 @@ static inline spur_node_share share_on(uint32_t node, uint32_t cpus) {
 
 static inline spur_status start_on(const spur_cluster_view* view, const spur_plan_sink* sink, uint32_t slot,
                                    spur_node_share share) {
-    spur_span shares = {&share, 1, sizeof share};
+    const spur_placement placement = spur_placed(&share, 1);
     const uint32_t limit = slot < view->pending.count ? SPUR_AT(spur_job_view, view->pending, slot)->limit_s : 60;
-    return sink->start(sink, slot, 0, shares, limit);
+    return sink->start(sink, slot, 0, &placement, limit);
 }
 
 static inline uint32_t first_slot(const spur_cluster_view* view) {
@@ -54,7 +54,7 @@ static spur_status plan(spur_plugin* self, const spur_cluster_view* view, const 
     return SPUR_OK;
 }
 
-static const spur_sched_ops ops = {sizeof(spur_sched_ops), 0, plan, NULL};
+static const spur_sched_ops ops = {sizeof(spur_sched_ops), 0, 0, plan};
 static int instance;
 
 static spur_status create(const spur_host* host, const spur_config* config, spur_plugin** out, spur_error* err) {

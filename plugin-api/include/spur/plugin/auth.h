@@ -6,7 +6,7 @@
  * worth nothing for another; and whom it is asked of, so that one taken at one server is worth nothing at another. The server
  * proves itself by an answer bound to the client's credential.
  *
- * Laws, checked by spur-plugin-check: what make() made, verify() accepts once; a changed bit anywhere is refused; another method
+ * Laws since 1.0, checked by spur-plugin-check: what make() made, verify() accepts once; a changed bit anywhere is refused; another method
  * or body is refused with SPUR_AUTH_BINDS_REQUEST; another audience with SPUR_AUTH_BINDS_AUDIENCE; a second use is refused with
  * SPUR_AUTH_DETECTS_REPLAY. */
 #ifndef SPUR_PLUGIN_AUTH_H

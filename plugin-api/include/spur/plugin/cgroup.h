@@ -4,7 +4,7 @@
  * that a restarted spurd finds it again by name. What the system cannot give (a controller that is not delegated) is not an error:
  * capabilities() says what there is, limits beyond that are ignored and reported once.
  *
- * Laws, checked by spur-plugin-check: after signal(SIGKILL) no process of the scope lives; frozen processes do not run; remove() leaves
+ * Laws since 1.0, checked by spur-plugin-check: after signal(SIGKILL) no process of the scope lives; frozen processes do not run; remove() leaves
  * nothing behind; making a scope twice gives the same one. */
 #ifndef SPUR_PLUGIN_CGROUP_H
 #define SPUR_PLUGIN_CGROUP_H

@@ -4,7 +4,7 @@
  * kept with the job so that `sprio` can show them: a number nobody can explain is a number nobody trusts. Usage lives in the
  * controller's replicated state; the plugin only says how fast it fades and what it means.
  *
- * Laws, checked by spur-plugin-check: no NaN or infinity, factors in [0, 1], total is a function of the view alone and does not
+ * Laws since 1.0, checked by spur-plugin-check: no NaN or infinity, factors in [0, 1], total is a function of the view alone and does not
  * fall as a job ages, all else equal. */
 #ifndef SPUR_PLUGIN_PRIORITY_H
 #define SPUR_PLUGIN_PRIORITY_H

@@ -3,7 +3,7 @@
  * The host hands over a frozen picture, a selector and a sink. It checks every placement against live state before
  * committing, so a plan may be stale but never harmful. The planner is pure: same view in, same plan out.
  *
- * Laws, checked by spur-plugin-check: a plan never oversubscribes; names only pending jobs, each once per array task, the
+ * Laws since 1.0, checked by spur-plugin-check: a plan never oversubscribes; names only pending jobs, each once per array task, the
  * components of a heterogeneous job all or none; keeps to partitions, limits, licenses and reservations;
  * is deterministic; returns soon after sink->stopped() says so. */
 #ifndef SPUR_PLUGIN_SCHED_H

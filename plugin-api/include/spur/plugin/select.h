@@ -8,7 +8,7 @@
  * copies a slot, gives back what running jobs hold (give), asks again (pick), and takes what it promised (take).
  * A pick never changes a slot.
  *
- * Laws, checked by spur-plugin-check: a placement never contains a core, device, byte or node that is not free in the slot
+ * Laws since 1.0, checked by spur-plugin-check: a placement never contains a core, device, byte or node that is not free in the slot
  * or not usable; it satisfies the request; the same calls give the same answers; copy/take/give restore a slot exactly. */
 #ifndef SPUR_PLUGIN_SELECT_H
 #define SPUR_PLUGIN_SELECT_H

@@ -7,7 +7,7 @@
  * The plugin usually has threads of its own (Raft does). It calls the listener from one thread at a time, in the
  * worker-thread role. The host's listener functions return quickly: they queue.
  *
- * Laws, checked by spur-plugin-check:
+ * Laws since 1.0, checked by spur-plugin-check:
  *   - what was reported committed is there, in order and unchanged, after destroy and create, and after a crash (unless
  *     the plugin says SPUR_STATE_VOLATILE);
  *   - an entry is reported committed at most once per open(), and never out of order;

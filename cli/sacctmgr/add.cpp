@@ -21,14 +21,15 @@ std::optional<Wanted> read(Manager& manager, Words words,
     Wanted wanted{{}, {}, {}, Changes{manager.draft()}};
     auto sentence = read_sentence(words);
     std::ranges::move(sentence.settings, std::back_inserter(sentence.conditions));
+    const bool has_associations = tables.size() > 1;  // a QOS has none, so it is in no account or cluster
     for (const auto& spec : sentence.conditions) {
-        Names* const list = spec.key == "names" || spec.key == "users" ? &wanted.names
-                            : spec.key == "accounts"                   ? &wanted.accounts
-                            : spec.key == "partitions"                 ? &wanted.partitions
-                                                                       : nullptr;
+        Names* list = spec.key == "names" ? &wanted.names : nullptr;
+        if (has_associations && spec.key == "users") list = &wanted.names;
+        if (has_associations && spec.key == "accounts") list = &wanted.accounts;
+        if (has_associations && spec.key == "partitions") list = &wanted.partitions;
         if (list != nullptr)
             std::ranges::move(spec.list(), std::back_inserter(*list));
-        else if (spec.key == "clusters") {
+        else if (has_associations && spec.key == "clusters") {
             if (!manager.is_own_cluster(spec)) return std::nullopt;
         } else if (const auto added = wanted.changes.add(spec, tables); !added)
             return manager.unknown(spec, added.error(), false), std::nullopt;

@@ -15,7 +15,6 @@ namespace {
 // Which records are meant.
 struct Conditions {
     Names names, accounts, users, partitions;
-    bool named_partition = false;
 };
 
 std::optional<Conditions> read_conditions(Manager& manager, const std::vector<Spec>& specs) {

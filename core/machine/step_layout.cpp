@@ -8,6 +8,7 @@
 #include "core/machine/validate.hpp"
 #include "core/model/gres.hpp"
 #include "core/slurm/refusal.hpp"
+#include "core/store/state_version.hpp"
 #include "core/text/hostlist.hpp"
 
 namespace spur {
@@ -135,7 +136,6 @@ private:
         step.time_limit_min = spec_.time_limit_min.value_or(unlimited);
         step.overlap = spec_.overlap;
         step.submit_host = spec_.submit_host;
-        step.srun_pid = spec_.srun_pid;
         if (spec_.interactive) step.id = StepId{step_interactive};
         if (spec_.number) step.id = StepId{*spec_.number};
         for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -143,7 +143,10 @@ private:
             step.shares.push_back(std::move(share));
         }
         const auto chosen = distribution(counts.size());
-        step.distribution = to_string(chosen);
+        if (cluster_.state_version() >= version_with_step_ends) {  // older controllers could not store these
+            step.srun_pid = spec_.srun_pid;
+            step.distribution = to_string(chosen);
+        }
         step.task_ids = distribute_tasks(counts, chosen);
         for (auto& ids : step.task_ids)
             for (auto& id : ids) id += spec_.first_task;

@@ -129,6 +129,8 @@ class Accounts(unittest.TestCase):
         self.assertEqual(undecided.stdout.splitlines()[-3:], ["Would you like to commit changes? (You have 30 seconds to decide)",
                                                               "(N/y): ", " Changes Discarded"])
         self.assertEqual(cluster.ok("sacctmgr", "-n", "-P", "show", "qos", "format=name"), "normal\n")
+        stray = cluster.run("sacctmgr", "-i", "add", "qos", "x", "users=bin")
+        self.assertEqual((stray.stderr, stray.returncode), (" Unknown option: users=bin\n", 1))
         wrong = cluster.run("sacctmgr", "-i", "modify", "user", "bin", "set", "maxjobs=abc")
         self.assertEqual((wrong.stderr, wrong.returncode),
                          ("sacctmgr: error: Invalid value for MaxJobs (abc)\n Unknown option: maxjobs=abc\n"

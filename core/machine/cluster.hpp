@@ -105,7 +105,7 @@ public:
     std::uint64_t config_generation() const { return config_generation_; }
     const std::vector<Text>& config_digests() const { return config_digests_; }
     // The version of log and snapshots in force: core/store/state_version.hpp.
-    std::uint32_t state_version() const { return state_version_; }
+    std::uint32_t state_version() const override { return state_version_; }
 
     // What accounting has not confirmed yet, oldest first. Empty unless policies().keep_outbox, and until somebody has
     // said by OutboxDelivered that it reads them: nothing is kept for nobody.

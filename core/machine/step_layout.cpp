@@ -143,7 +143,7 @@ private:
             step.shares.push_back(std::move(share));
         }
         const auto chosen = distribution(counts.size());
-        if (cluster_.state_version() >= version_with_step_ends) {  // older controllers could not store these
+        if (picture_.state_version() >= version_with_step_ends) {  // older controllers could not store these
             step.srun_pid = spec_.srun_pid;
             step.distribution = to_string(chosen);
         }

@@ -75,6 +75,7 @@ public:
     virtual const std::map<AssociationId, Association>& associations() const = 0;
     virtual const AssociationNames& association_names() const = 0;
     virtual const Policies& policies() const = 0;
+    virtual std::uint32_t state_version() const = 0;  // in force: core/store/state_version.hpp
 
     // ---- what follows from these
     // The record for a task: its own job once it has left the array's record, else that record.

@@ -37,7 +37,7 @@ schema::Type message_type(const std::string& name) {
             if (file.package() + "." + type.name() == name) return type;
     }
     ADD_FAILURE() << name << " is not in the schema";
-    return {};
+    return schema::Type::default_instance();
 }
 
 // The field alone, as it travels, with a value of its type that nobody has by default.
@@ -70,7 +70,8 @@ template <class View, class Message, class Row>
 void expect_shown(const std::string& type, const Message& plain, std::span<const Row> rows,
                   const std::map<std::string, std::string>& left_out) {
     const auto before = texts_of<View>(plain, rows);
-    for (const auto& field : message_type(type).field()) {
+    const auto described = message_type(type);
+    for (const auto& field : described.field()) {
         auto message = plain;
         ASSERT_TRUE(message.MergeFromString(encoded(field))) << field.name();
         const bool shows = texts_of<View>(message, rows) != before;

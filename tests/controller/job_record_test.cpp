@@ -6,6 +6,7 @@
 #include <set>
 
 #include "daemons/common/records/job.hpp"
+#include "daemons/common/records/step.hpp"
 #include "daemons/spurctld/service/convert.hpp"
 #include "daemons/spurctld/service/updates.hpp"
 #include "tests/support/cluster_builder.hpp"

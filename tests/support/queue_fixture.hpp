@@ -14,7 +14,6 @@ inline constexpr std::int64_t listing_time = 1'794'864'872;  // 2026-11-16T21:34
 inline v1::Job pending_job(std::uint32_t id, const std::string& partition = "main") {
     v1::Job job;
     job.set_id(id);
-    job.set_state("PENDING");
     job.set_reason("Resources");
     job.set_partition(partition);
     job.set_time_limit_min(60);
@@ -33,7 +32,6 @@ inline v1::Job pending_job(std::uint32_t id, const std::string& partition = "mai
 inline v1::Job running_job(std::uint32_t id, const std::string& nodes, std::int64_t since_s = 5,
                            const std::string& partition = "main") {
     auto job = pending_job(id, partition);
-    job.set_state("RUNNING");
     job.set_state_bits(1);
     job.set_reason("None");
     job.set_start_time(listing_time - since_s);

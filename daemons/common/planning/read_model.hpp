@@ -66,6 +66,7 @@ struct ReadModel final : Picture {
     const std::map<AssociationId, Association>& associations() const override { return directory->associations; }
     const AssociationNames& association_names() const override { return *names; }
     const Policies& policies() const override { return directory->policies; }
+    std::uint32_t state_version() const override { return directory->state_version; }
 };
 
 // What one batch of commands touched.

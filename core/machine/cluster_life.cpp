@@ -241,6 +241,7 @@ Result<void> ClusterOps::on(const FinishJob& cmd) {
     if (ending && job->exit_status == 0 && cmd.exit_status != 0) {
         Change change{*this, *job};
         job->exit_status = cmd.exit_status;  // how the script took being ended
+        events.push_back(JobChanged{job->id});
     }
     if (!ending) {
         {

@@ -80,6 +80,7 @@ void ClusterOps::update_dependencies(Job& job) {
     Change change{*this, job};
     list = std::move(left);
     index_waiting(job, true);
+    events.push_back(JobChanged{job.id});
 }
 
 // aftercorr between two arrays: each task waits for its partner, so tasks leave the record one by one.

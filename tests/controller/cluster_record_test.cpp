@@ -170,6 +170,7 @@ protected:
             for (const auto* value : {"7", "yes", "n[1-2]", "SUSPEND", "DOWN", "FORCE:9", "drain", "now+5"}) {
                 Settings settings;
                 settings[field.change.name] = value;
+                if (settings.contains("nextstate")) settings["state"] = "REBOOT";  // means nothing by itself
                 changed = changed || apply(settings);
             }
             EXPECT_TRUE(changed) << field.change.name;

@@ -139,13 +139,13 @@ constexpr StepField rows[] = {
      .member = "user_id", .type = Type::count, .get = of_step<&v1::Step::uid>},
     {.id = user_name, .listing = {'u', "username", "USER", cut, sorts}, .sacct = "User", .get = user_name_of,
      .sort = [](const StepView& step) -> Value { return records::user_name(step.job); }},
-    {.id = system_cpu, .sacct = "SystemCPU", .member = "sys_cpu_sec", .absent = {""},
+    {.id = system_cpu, .sacct = "SystemCPU", .absent = {""},
      .get = [](const StepView& step) { return cpu_time(step, step->usage().system_us()); },
      .sort = usage_of<&v1::StepUsage::system_us>},
-    {.id = total_cpu, .sacct = "TotalCPU", .member = "tot_cpu_sec", .absent = {""},
+    {.id = total_cpu, .sacct = "TotalCPU", .absent = {""},
      .get = [](const StepView& step) { return cpu_time(step, total_us(step)); },
      .sort = [](const StepView& step) -> Value { return total_us(step); }},
-    {.id = user_cpu, .sacct = "UserCPU", .member = "user_cpu_sec", .absent = {""},
+    {.id = user_cpu, .sacct = "UserCPU", .absent = {""},
      .get = [](const StepView& step) { return cpu_time(step, step->usage().user_us()); },
      .sort = usage_of<&v1::StepUsage::user_us>},
     {.id = max_memory, .sacct = "MaxRSS", .absent = {""},
@@ -153,12 +153,12 @@ constexpr StepField rows[] = {
          return present(step->has_usage(), fmt::format("{}K", step->usage().max_rss_kib()));
      },
      .sort = usage_of<&v1::StepUsage::max_rss_kib>},
-    {.id = usage_in, .sacct = "TRESUsageInTot", .member = "tres_usage_in_tot", .absent = {""},
+    {.id = usage_in, .sacct = "TRESUsageInTot", .absent = {""},
      .get = [](const StepView& step) {
          return present(step->has_usage(), fmt::format("cpu={},fs/disk={}", print_long_duration(static_cast<std::int64_t>(
                                                            total_us(step) / 1'000'000)), step->usage().read_bytes()));
      }},
-    {.id = usage_out, .sacct = "TRESUsageOutTot", .member = "tres_usage_out_tot", .absent = {""},
+    {.id = usage_out, .sacct = "TRESUsageOutTot", .absent = {""},
      .get = [](const StepView& step) {
          return present(step->has_usage(), fmt::format("fs/disk={}", step->usage().write_bytes()));
      }},

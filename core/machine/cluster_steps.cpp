@@ -110,6 +110,7 @@ Result<void> ClusterOps::on(const CreateStep& cmd) {
     }
     events.push_back(StepStarted{key, cmd.attempt});
     events.push_back(JobChanged{job->id});
+    if (counter != job) events.push_back(JobChanged{counter->id});
     return {};
 }
 

@@ -196,7 +196,9 @@ spur_node_view Cluster::record_of(const Node& node, std::uint32_t number) {
     for (std::uint32_t i = 0; i < kind.gpus; ++i) {
         devices.push_back({i, kind.gpu_type, i % kind.sockets, SPUR_NONE, 1, node.gpus_used[i], {}});
         for (std::uint32_t j = 0; j < i; ++j)
-            if (i / 4 == j / 4) links.push_back({j, i, 0, 400, SPUR_LINK_NVLINK, 0}), links.push_back({i, j, 0, 400, SPUR_LINK_NVLINK, 0});
+            if (i / 4 == j / 4)
+                links.push_back({j, i, 0, 400, SPUR_LINK_NVLINK, 0}),
+                    links.push_back({i, j, 0, 400, SPUR_LINK_NVLINK, 0});
     }
     std::vector<spur_gres_view> gres;
     if (kind.gpus > 0)

@@ -58,7 +58,9 @@ protected:
     }
     Text partition_of(std::string_view name) { return job(name).spec->partitions.front(); }
     Reason judge(std::string_view name) { return counts_.judge(job(name), view(name), partition_of(name)); }
-    void start(std::string_view name) { counts_.start(job(name), requested_tres(*model_, job(name)), partition_of(name)); }
+    void start(std::string_view name) {
+        counts_.start(job(name), requested_tres(*model_, job(name)), partition_of(name));
+    }
 
     ClusterBuilder b;
     ReadModelBuilder builder_;

@@ -1,9 +1,9 @@
 // The axes: for each one its interface, the ops a plugin must have, and what happens when its choice cannot be used.
 #pragma once
 
-#include <spur/plugin/draft/accounting.h>
 #include <spur/plugin/auth.h>
 #include <spur/plugin/cgroup.h>
+#include <spur/plugin/draft/accounting.h>
 #include <spur/plugin/draft/gpu.h>
 #include <spur/plugin/draft/net.h>
 #include <spur/plugin/priority.h>

@@ -7,9 +7,9 @@
 //   SPUR_PLUGIN(&desc)                                         // exports spur_module_v1()
 #pragma once
 
+#include <spur/plugin/clock.h>
 #include <spur/plugin/config.h>
 #include <spur/plugin/executor.h>
-#include <spur/plugin/clock.h>
 #include <spur/plugin/log.h>
 #include <spur/plugin/metrics.h>
 #include <spur/plugin/module.h>
@@ -200,7 +200,9 @@ inline std::string host_fact(const spur_host* host, const char* key, std::string
     return std::move(sink.text);
 }
 
-inline spur_status push(const spur_sink* sink, std::string_view text) { return sink->write(sink, text.data(), text.size()); }
+inline spur_status push(const spur_sink* sink, std::string_view text) {
+    return sink->write(sink, text.data(), text.size());
+}
 
 // ---- the boundary -------------------------------------------------------------------------------------------------
 
@@ -220,9 +222,9 @@ void destroy(spur_plugin* self) noexcept {
 }  // namespace spur::plugin
 
 // SPUR_PLUGIN(desc, ...): export one or more spur_plugin_desc objects of static storage.
-#define SPUR_PLUGIN(...)                                                                                           \
-    extern "C" SPUR_EXPORT const spur_module* spur_module_v1(void) {                                               \
-        static const spur_plugin_desc* const plugins[] = {__VA_ARGS__, nullptr};                                  \
-        static const spur_module module = {sizeof(spur_module), SPUR_ABI_EPOCH, SPUR_HEADERS_VERSION, plugins};    \
-        return &module;                                                                                            \
+#define SPUR_PLUGIN(...)                                                                                        \
+    extern "C" SPUR_EXPORT const spur_module* spur_module_v1(void) {                                            \
+        static const spur_plugin_desc* const plugins[] = {__VA_ARGS__, nullptr};                                \
+        static const spur_module module = {sizeof(spur_module), SPUR_ABI_EPOCH, SPUR_HEADERS_VERSION, plugins}; \
+        return &module;                                                                                         \
     }

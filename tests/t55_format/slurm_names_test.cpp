@@ -10,7 +10,10 @@
 
 #include "daemons/common/records/accounts.hpp"
 #include "daemons/common/records/job.hpp"
+#include "daemons/common/records/node.hpp"
+#include "daemons/common/records/partition.hpp"
 #include "daemons/common/records/priority.hpp"
+#include "daemons/common/records/reservation.hpp"
 #include "daemons/common/records/step.hpp"
 
 namespace spur::records {
@@ -56,23 +59,26 @@ void use_members(std::ostream& out, const char* type, const Rows& rows) {
 TEST(T55SlurmNames, EveryMemberIsOneOfSlurmsHeaders) {
     if (!std::filesystem::exists("/usr/include/slurm/slurmdb.h"))
         GTEST_SKIP() << "no slurm/slurmdb.h here; libslurm-dev has it";
-    const auto file = std::filesystem::path{::testing::TempDir()} / "spur_slurm_members.c";
-    {
-        std::ofstream out{file};
-        out << "#include <slurm/slurm.h>\n#include <slurm/slurmdb.h>\nvoid members(void) {\n";
-        use_members(out, "slurm_job_info_t", job_fields());
-        use_members(out, "job_step_info_t", step_fields());
-        use_members(out, "slurmdb_assoc_rec_t", association_fields());
-        use_members(out, "slurmdb_account_rec_t", account_fields());
-        use_members(out, "slurmdb_user_rec_t", user_fields());
-        use_members(out, "slurmdb_qos_rec_t", qos_fields());
-        use_members(out, "slurmdb_cluster_rec_t", cluster_fields());
-        use_members(out, "slurmdb_tres_rec_t", tres_fields());
-        use_members(out, "priority_factors_object_t", priority_fields());
-        out << "}\n";
-    }
-    EXPECT_EQ(std::system(("cc -fsyntax-only -w " + file.string()).c_str()), 0) << "see the compiler's words above";
-    std::filesystem::remove(file);
+    std::ostringstream out;
+    out << "#include <slurm/slurm.h>\n#include <slurm/slurmdb.h>\nvoid members(void) {\n";
+    use_members(out, "slurm_job_info_t", job_fields());
+    use_members(out, "job_step_info_t", step_fields());
+    use_members(out, "node_info_t", node_fields());
+    use_members(out, "partition_info_t", partition_fields());
+    use_members(out, "reserve_info_t", reservation_fields());
+    use_members(out, "slurm_license_info_t", license_fields());
+    use_members(out, "slurmdb_assoc_rec_t", association_fields());
+    use_members(out, "slurmdb_account_rec_t", account_fields());
+    use_members(out, "slurmdb_user_rec_t", user_fields());
+    use_members(out, "slurmdb_qos_rec_t", qos_fields());
+    use_members(out, "slurmdb_cluster_rec_t", cluster_fields());
+    use_members(out, "slurmdb_tres_rec_t", tres_fields());
+    use_members(out, "priority_factors_object_t", priority_fields());
+    out << "}\n";
+    std::FILE* compiler = ::popen("cc -fsyntax-only -w -x c -", "w");
+    ASSERT_NE(compiler, nullptr);
+    std::fputs(out.str().c_str(), compiler);
+    EXPECT_EQ(::pclose(compiler), 0) << "see the compiler's words above";
 }
 
 }  // namespace

@@ -14,22 +14,6 @@
 
 namespace spur::cli {
 
-// A cell's content. Some values do not exist; Slurm prints those as printf prints a null string.
-struct Value {
-    std::string text;
-    bool is_null = false;
-
-    Value(std::string content) : text(std::move(content)) {}  // NOLINT: fields return strings
-    Value(std::string_view content) : text(content) {}        // NOLINT
-    Value(const char* content) : text(content) {}             // NOLINT
-    static Value null() {
-        Value value{"(null)"};
-        value.is_null = true;
-        return value;
-    }
-};
-inline Value or_null(std::string_view text) { return text.empty() ? Value::null() : Value{text}; }
-
 // How a cell is laid out. Width 0: as wide as its content.
 struct Layout {
     std::size_t width = 0;
@@ -41,29 +25,10 @@ using records::Cut;
 
 void put_cell(std::string& line, std::string_view text, bool is_null, const Layout& layout, Cut cut);
 
-template <class Row>
-struct Field {
-    using ViewType = Row;
-    char letter;       // for -o; 0: none
-    const char* name;  // for -O, in lower case; nullptr: none
-    const char* header;
-    Cut cut;
-    Value (*get)(const Row&);
-};
-
-// A field of either kind in a listing: what it is called there, and one cell of it.
-template <class Row>
-records::Listing listing_of(const Field<Row>& field) {
-    return {field.letter, field.name, field.header, field.cut};
-}
+// What a field is called in a listing, and one cell of it.
 template <class View, class Id, class Target>
 const records::Listing& listing_of(const records::Field<View, Id, Target>& field) {
     return field.listing;
-}
-template <class Row>
-void put_field(std::string& line, const Field<Row>& field, const Row& row, const Layout& layout) {
-    const auto value = field.get(row);
-    put_cell(line, value.text, value.is_null, layout, field.cut);
 }
 template <class View, class Id, class Target>
 void put_field(std::string& line, const records::Field<View, Id, Target>& field, const View& view,
@@ -111,8 +76,6 @@ struct FormatOf {
         out += '\n';
     }
 };
-template <class Row>
-using Format = FormatOf<Field<Row>>;
 
 // One piece of a "%..." string after its percent sign, or of a comma list: what was asked for, not yet looked up.
 struct LetterPiece {

@@ -233,8 +233,12 @@ TEST_F(AgentsTest, AgentsHearOfKeysWhenTheyJoinAndWhenThereIsANewOne) {
     ASSERT_EQ(welcome.keys().keys_size(), 1);
     EXPECT_EQ(welcome.keys().keys(0), one);
     ASSERT_TRUE(rig.propose(TrustStepKey{two}));
-    const auto keys = await(agent, Message::kKeys).keys();
-    ASSERT_EQ(keys.keys_size(), 2);
+    v1::StepKeys keys;  // of the first it may hear once more, if dispatch comes to that only now
+    while (keys.keys_size() < 2) {
+        for (const auto& message : agent.take())
+            if (message.has_keys()) keys = message.keys();
+        std::this_thread::yield();
+    }
     EXPECT_EQ(keys.keys(1), two);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/base/find_in.hpp"
 #include "core/machine/cluster_ops.hpp"
 #include "core/slurm/refusal.hpp"
 
@@ -40,14 +41,6 @@ UnixSeconds Cluster::next_due() const {
     }
     return next;
 }
-
-namespace {
-template <class Map, class Key>
-auto find_in(const Map& map, const Key& key) -> decltype(&map.begin()->second) {
-    const auto place = map.find(key);
-    return place == map.end() ? nullptr : &place->second;
-}
-}  // namespace
 
 const Job* Cluster::find_job(JobId id) const { return find_in(jobs_, id); }
 const Array* Cluster::find_array(JobId id) const { return find_in(arrays_, id); }

@@ -3,19 +3,10 @@
 
 #include <algorithm>
 
+#include "core/base/find_in.hpp"
 #include "core/slurm/refusal.hpp"
 
 namespace spur {
-
-namespace {
-
-template <class Map, class Key>
-auto find_in(const Map& map, const Key& key) -> decltype(&map.begin()->second) {
-    const auto place = map.find(key);
-    return place == map.end() ? nullptr : &place->second;
-}
-
-}  // namespace
 
 std::string association_key(std::string_view account, std::string_view user, std::string_view partition) {
     std::string key{account};

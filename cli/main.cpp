@@ -38,7 +38,7 @@ std::string help() {
     }
     text +=
         "\nSlurm's names work too, as `spur squeue` and as links to this program: sbatch, srun, salloc, squeue,\n"
-        "scancel, sinfo, scontrol, sprio, sshare, sacctmgr.\n\n"
+        "scancel, sinfo, scontrol, sprio, sshare, sacct, sacctmgr, sstat, sreport.\n\n"
         "Which cluster: --controller, SPUR_CONTROLLER_ADDR, the file SPUR_CONF names, the cluster `spur up`\n"
         "started, /etc/spur/spur.conf; the first that is there.\n";
     return text;
@@ -50,7 +50,6 @@ std::string_view find_missing(std::string_view name) {
         std::string_view name, what;
     };
     static constexpr Missing missing[] = {
-        {"sacct", "accounting history"},    {"sreport", "accounting history"}, {"sstat", "usage of running steps"},
         {"sdiag", "scheduler statistics"},  {"sattach", "attaching to steps"}, {"sbcast", "copying files to nodes"},
         {"sgather", "fetching files"},      {"scrontab", "recurring jobs"},    {"strigger", "event triggers"},
         {"sview", "a graphical interface"},

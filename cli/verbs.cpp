@@ -4,6 +4,7 @@
 #include "cli/common/output.hpp"
 #include "cli/common/session.hpp"
 #include "cli/plugin/plugin.hpp"
+#include "cli/sacct/sacct.hpp"
 #include "cli/sacctmgr/sacctmgr.hpp"
 #include "cli/scancel/scancel.hpp"
 #include "cli/scontrol/scontrol.hpp"
@@ -11,8 +12,10 @@
 #include "cli/sinfo/sinfo.hpp"
 #include "cli/sprio/sprio.hpp"
 #include "cli/squeue/squeue.hpp"
+#include "cli/sreport/sreport.hpp"
 #include "cli/srun/srun.hpp"
 #include "cli/sshare/sshare.hpp"
+#include "cli/sstat/sstat.hpp"
 #include "cli/submit/salloc.hpp"
 #include "cli/submit/sbatch.hpp"
 #include "cli/up/up.hpp"
@@ -52,6 +55,9 @@ constexpr Verb table[] = {
     {"show", "scontrol", run_show, "show a job, node, partition, reservation, the configuration ..."},
     {"accounts", "sacctmgr", run_sacctmgr, "show and change accounts, users, limits and QOS"},
     {"priorities", "sprio", run_sprio, "show what waiting jobs are worth, and why"},
+    {"history", "sacct", run_history, "list jobs that were, with what they used"},
+    {"usage", "sstat", run_sstat, "show what running steps use"},
+    {"report", {}, run_report, "show who used how much, also as a page"},
     {"shares", "sshare", run_sshare, "show shares and usage of the account tree"},
     {"up", {}, run_up, "start a whole cluster on this machine"},
     {"down", {}, run_down, "stop it"},
@@ -64,8 +70,11 @@ constexpr Verb table[] = {
     {"scancel", "scancel", run_scancel, {}},
     {"sinfo", "sinfo", run_sinfo, {}},
     {"sprio", "sprio", run_sprio, {}},
+    {"sacct", "sacct", run_sacct, {}},
     {"sacctmgr", "sacctmgr", run_sacctmgr, {}},
     {"sshare", "sshare", run_sshare, {}},
+    {"sstat", "sstat", run_sstat, {}},
+    {"sreport", "sreport", run_sreport, {}},
     {"scontrol", "scontrol", run_scontrol, "show and change anything, as administrators do"},
 };
 

@@ -211,8 +211,10 @@ Result<Cluster> find_cluster(const std::string& given) {
     } else {
         cluster.source.clear();
     }
-    if (const auto text = environment("SPUR_ACCOUNTING_ADDR"); !text.empty()) {
-        SPUR_TRY(cluster.accounting, Endpoint::parse_list(text, accounting_port));
+    auto accounting = environment("SPUR_ACCOUNTING_ADDR");
+    if (accounting.empty() && config) accounting = config->value("accounting.host");
+    if (!accounting.empty()) {
+        SPUR_TRY(cluster.accounting, Endpoint::parse_list(accounting, accounting_port));
     }
     return cluster;
 }

@@ -13,14 +13,16 @@ std::string Table::line(const std::vector<std::string>& cells) const {
         const std::string_view cell = i < cells.size() ? std::string_view{cells[i]} : std::string_view{};
         if (style_ != TableStyle::aligned) {
             text += cell;
-            if (style_ == TableStyle::bars || i + 1 < columns_.size()) text += '|';
+            if (style_ == TableStyle::bars || i + 1 < columns_.size()) text += bar_;
             continue;
         }
         const auto width = static_cast<std::size_t>(std::abs(columns_[i].width));
         const std::string pad(width > cell.size() ? width - cell.size() : 0, ' ');
         if (columns_[i].width > 0) text += pad;
-        if (cell.size() > width)
+        if (cell.size() > width && columns_[i].too_long == TooLong::plus)
             text += std::string{cell.substr(0, width > 0 ? width - 1 : 0)} + '+';
+        else if (columns_[i].too_long == TooLong::cut)
+            text += cell.substr(0, width);
         else
             text += cell;
         if (columns_[i].width < 0) text += pad;

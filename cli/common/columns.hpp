@@ -13,15 +13,19 @@ namespace spur::cli {
 
 enum class TableStyle { aligned, bars, bars_between };  // plain, -p, -P
 
+enum class TooLong { plus, cut, keep };  // a cell that does not fit: cut with a plus sign, without one, or not at all
+
 struct TableColumn {
     std::string header;
     int width;  // negative: to the left
+    TooLong too_long = TooLong::plus;
 };
 
 class Table {
 public:
-    Table(TableStyle style, bool header, std::vector<TableColumn> columns)
-        : style_{style}, with_header_{header}, columns_{std::move(columns)} {}
+    // `bar`: what stands between cells where the style has bars.
+    Table(TableStyle style, bool header, std::vector<TableColumn> columns, std::string bar = "|")
+        : style_{style}, with_header_{header}, columns_{std::move(columns)}, bar_{std::move(bar)} {}
     std::string header() const;
     std::string row(const std::vector<std::string>& cells) const;
 
@@ -30,6 +34,7 @@ private:
     TableStyle style_;
     bool with_header_;
     std::vector<TableColumn> columns_;
+    std::string bar_;
 };
 
 // "account%20", "User%-12": what a user asks of --format.

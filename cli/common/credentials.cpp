@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 
 #include <charconv>
+#include <cstdlib>
+#include <optional>
 
 namespace spur::cli {
 
@@ -30,17 +32,17 @@ ConfigValue typed(const std::vector<std::string>& values) {
 }
 
 // The plugin lives as long as the command.
-struct Credentials : wire::CredentialSource {
-    explicit Credentials(host::HostOptions options) : host{std::move(options)} {}
-    Result<std::string> make(const wire::CredentialRequest& request) override { return source->make(request); }
-    [[nodiscard]] bool demands_proof() const override { return source->demands_proof(); }
-    Result<void> verify_reply(std::string_view method, std::string_view credential, const Digest& reply,
-                              std::string_view proof) override {
-        return source->verify_reply(method, credential, reply, proof);
-    }
+struct Opened {
+    explicit Opened(host::HostOptions options) : host{std::move(options)} {}
     host::PluginHost host;
-    std::unique_ptr<auth::PluginCredentials> source;
+    std::optional<auth::PluginCredentials> source;
 };
+
+std::string brought_token() {
+    for (const char* name : {"SPUR_JWT", "SLURM_JWT"})
+        if (const char* token = std::getenv(name); token != nullptr && *token != '\0') return token;
+    return {};
+}
 
 }  // namespace
 
@@ -49,13 +51,14 @@ Result<std::shared_ptr<wire::CredentialSource>> open_credentials(const Cluster& 
     options.program = "spur";
     options.executor_threads = 0;
     if (!cluster.state_dir.empty()) options.facts["controller.state_dir"] = cluster.state_dir;
-    auto credentials = std::make_shared<Credentials>(std::move(options));
-    credentials->host.set_dirs(cluster.plugin_dirs);
+    const auto opened = std::make_shared<Opened>(std::move(options));
+    opened->host.set_dirs(cluster.plugin_dirs);
     std::vector<ConfigOption> given;
-    for (const auto& [key, values] : cluster.auth_options) given.push_back({key, typed(values), 0});
-    SPUR_TRY(const auto auth, credentials->host.open<host::AuthAxis>(cluster.auth, std::move(given)));
-    credentials->source = std::make_unique<auth::PluginCredentials>(auth, owner_of(cluster.config_path));
-    return credentials;
+    for (const auto& [key, values] : cluster.auth_options)
+        if (key != "isolate") given.push_back({key, typed(values), 0});  // that is for daemons
+    SPUR_TRY(const auto auth, opened->host.open<host::AuthAxis>(cluster.auth, std::move(given)));
+    opened->source.emplace(auth, owner_of(cluster.config_path), brought_token());
+    return std::shared_ptr<wire::CredentialSource>{opened, &*opened->source};
 }
 
 }  // namespace spur::cli

@@ -5,14 +5,15 @@
 
 namespace spur::cli {
 
-inline void json_head(JsonWriter& json) {
+inline void json_head(JsonWriter& json, std::string_view type = "openapi/v0.0.38",
+                      std::string_view name = "Slurm OpenAPI v0.0.38") {
     json.begin_object();
     json.key("meta");
     json.begin_object();
     json.key("plugin");
     json.begin_object();
-    json.member("type", "openapi/v0.0.38");
-    json.member("name", "Slurm OpenAPI v0.0.38");
+    json.member("type", type);
+    json.member("name", name);
     json.end_object();
     json.key("Slurm");
     json.begin_object();

@@ -38,10 +38,12 @@ public:
     // the session. None: nobody is.
     static Answer<Session> open(const std::string& controller = {}, const Console* console = nullptr);
 
-    // call<v1::PingReply>("Ping", request). `idempotent`: asking twice is harmless.
+    // call<v1::PingReply>("Ping", request), or "/spur.v1.Tokens/Issue" of another service. `idempotent`: asking twice is
+    // harmless.
     template <class Reply, class Request>
     Answer<Reply> call(std::string_view method, const Request& request, wire::CallOptions options = read_options()) {
-        auto reply = wire::call<Reply>(*channel_, "/spur.v1.Controller/" + std::string(method), request, options);
+        const auto path = method.starts_with('/') ? std::string(method) : "/spur.v1.Controller/" + std::string(method);
+        auto reply = wire::call<Reply>(*channel_, path, request, options);
         if (!reply) return std::unexpected(to_failure(reply.error(), cluster_));
         return std::move(*reply);
     }

@@ -16,7 +16,7 @@ namespace spur::cli::plugin {
 
 // Options of all the commands; each takes those it knows.
 struct Options {
-    bool json = false;
+    bool json = false, dry_run = false;
     std::vector<std::string> dirs;  // --dir: look here first
     std::string language;           // new --lang
     std::vector<std::string> words;
@@ -26,7 +26,9 @@ struct Options {
 Result<int> list(const Options& options, Invocation& self);
 Result<int> info(const Options& options, Invocation& self);
 Result<int> create(const Options& options, Invocation& self);
+Result<int> debug(const Options& options, Invocation& self);
 Result<int> stats(const Options& options, Invocation& self);
+Result<int> metrics(const Options& options, Invocation& self);
 int check(const std::vector<std::string>& words);  // hands over to spur-plugin-check
 
 // Where plugins are looked for, and which of them spur.conf selects.

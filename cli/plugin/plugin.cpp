@@ -30,14 +30,15 @@ constexpr Subcommand commands[] = {
     {"list", plugin::list, "", "jd", 0, 0, "every plugin found, and what would become of it"},
     {"info", plugin::info, "TYPE|FILE.so", "jd", 1, 1, "what a plugin says about itself: summary, options, interfaces"},
     {"new", plugin::create, "AXIS/NAME --lang c|cpp|rust DIR", "l", 2, 2, "a new plugin, complete and working, in DIR"},
+    {"debug", plugin::debug, "AXIS/NAME [-- DAEMON-OPTION...]", "n", 1, 64,
+     "the daemon that loads it, under gdb, stopped there"},
     {"stats", plugin::stats, "", "j", 0, 0, "what calls into the controller's plugins cost"},
+    {"metrics", plugin::metrics, "[NODE]", "", 0, 1, "what its plugins count, or a node's, as OpenMetrics text"},
 };
 
 constexpr OptionShape option_shapes[] = {
-    {"json", 'j', Argument::none},
-    {"dir", 'd', Argument::required},
-    {"lang", 'l', Argument::required},
-    {"help", 'h', Argument::none},
+    {"json", 'j', Argument::none},    {"dir", 'd', Argument::required}, {"lang", 'l', Argument::required},
+    {"dry-run", 'n', Argument::none}, {"help", 'h', Argument::none},
 };
 
 std::string help() {
@@ -52,6 +53,7 @@ std::string help() {
         "  -j, --json      print JSON (list, info, stats)\n"
         "  -d, --dir DIR   look for plugins here before anywhere else; may be repeated (list, info)\n"
         "  -l, --lang LANG language of the new plugin (new)\n"
+        "  -n, --dry-run   print the command instead of running it (debug)\n"
         "\nPlugins are looked for in [plugins] dirs of spur.conf, then where Spur is installed.\n"
         "`spur plugin check --help` shows the options of the checker.\n";
     return text;
@@ -77,6 +79,7 @@ std::optional<Options> read(const Subcommand& command, Invocation& self, std::ve
         if (std::string_view(command.options).find(shape.letter) == std::string_view::npos)
             return complain(self.console, fmt::format("{} has no option --{}", command.name, shape.name)), std::nullopt;
         if (shape.letter == 'j') options.json = true;
+        if (shape.letter == 'n') options.dry_run = true;
         if (shape.letter == 'd') options.dirs.emplace_back(seen.value);
         if (shape.letter == 'l') options.language = seen.value;
     }
@@ -125,7 +128,8 @@ Result<Surroundings> find_surroundings(const Options& options) {
     Surroundings found{host::plugin_search_path(configured), {}};
     if (cluster.config_path.empty()) return found;
     SPUR_TRY(const auto lines, ConfigLines::load(cluster.config_path));
-    for (const char* axis : {"state", "sched", "select", "priority", "accounting", "auth", "net", "gpu", "cgroup"})
+    for (const char* axis :
+         {"state", "sched", "select", "priority", "accounting", "auth", "net", "gpu", "cgroup", "job_submit"})
         if (const auto* names = lines.find(fmt::format("plugins.{}", axis)))
             for (const auto& name : *names)
                 found.selected.insert(name.find('/') == std::string::npos ? fmt::format("{}/{}", axis, name) : name);

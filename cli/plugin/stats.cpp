@@ -1,8 +1,9 @@
-// spur plugin stats: what calls into the controller's plugins cost, as it counted them.
+// spur plugin stats and metrics: what calls into the controller's plugins cost, and what they count themselves.
 #include "cli/common/json.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/session.hpp"
 #include "cli/plugin/commands.hpp"
+#include "spur/v1/metrics.pb.h"
 
 namespace spur::cli::plugin {
 namespace {
@@ -78,21 +79,48 @@ std::string stats_json(const v1::PluginStatsReply& reply) {
     return out.take();
 }
 
+std::unexpected<Error> failed(const Invocation& self, const Failure& failure) {
+    failure.print_details(self.console);
+    return fail(failure.code, "{}", failure.text);
+}
+
+Result<Session> connect(Invocation& self) {
+    auto session = Session::open(self.controller, &self.console);
+    if (!session) return failed(self, session.error());
+    return *std::move(session);
+}
+
+Result<Endpoint> address_of(const Invocation& self, Session& session, const std::string& name) {
+    const auto reply = session.call<v1::ListNodesReply>("ListNodes", v1::ListNodesRequest{});
+    if (!reply) return failed(self, reply.error());
+    for (const auto& node : reply->nodes())
+        if (node.name() == name) return Endpoint::parse(fmt::format("{}:{}", node.addr(), node.port()));
+    return fail(ErrorCode::not_found, "there is no node {}", name);
+}
+
 }  // namespace
 
 Result<int> stats(const Options& options, Invocation& self) {
-    auto session = Session::open(self.controller, &self.console);
-    if (!session) {
-        session.error().print_details(self.console);
-        return fail(session.error().code, "{}", session.error().text);
-    }
-    const auto reply = session->call<v1::PluginStatsReply>("PluginStats", v1::PluginStatsRequest{});
-    if (!reply) {
-        reply.error().print_details(self.console);
-        return fail(reply.error().code, "{}", reply.error().text);
-    }
+    SPUR_TRY(auto session, connect(self));
+    const auto reply = session.call<v1::PluginStatsReply>("PluginStats", v1::PluginStatsRequest{});
+    if (!reply) return failed(self, reply.error());
     print_out(options.json ? stats_json(*reply) : stats_text(*reply));
     return 0;
+}
+
+Result<int> metrics(const Options& options, Invocation& self) {
+    SPUR_TRY(auto session, connect(self));
+    const auto read = [&](wire::Channel& channel) -> Result<int> {
+        const auto reply = wire::call<v1::MetricsReply>(channel, "/spur.v1.Metrics/Read", v1::MetricsRequest{},
+                                                        Session::read_options());
+        if (!reply) return failed(self, to_failure(reply.error(), session.cluster()));
+        print_out(reply->text());
+        return 0;
+    };
+    if (options.words.empty()) return read(session.channel());
+    SPUR_TRY(const auto address, address_of(self, session, options.words.front()));
+    auto channel = session.channel_to(address, options.words.front());
+    return read(channel);
 }
 
 }  // namespace spur::cli::plugin

@@ -24,6 +24,25 @@ bool Manager::load() {
     return true;
 }
 
+bool Manager::has_history() {
+    if (history_) return true;
+    auto channel = open_accounting(session_);
+    if (channel) history_.emplace(std::move(*channel));
+    return history_.has_value();
+}
+
+bool Manager::open_history() {
+    if (history_) return true;
+    auto channel = open_accounting(session_);
+    if (!channel) {
+        channel.error().print_details(console_);
+        console_.error("{}", channel.error().text);
+        return false;
+    }
+    history_.emplace(std::move(*channel));
+    return true;
+}
+
 void Manager::print(std::string_view text) const { print_out(text); }
 
 int Manager::complain(std::string_view lines) {

@@ -41,8 +41,11 @@ constexpr std::string_view usage_text =
     "     delete <ENTITY> where <SPECS>, remove <ENTITY> where <SPECS>\n"
     "     list <ENTITY> [<SPECS>], show <ENTITY> [<SPECS>]\n"
     "     modify <ENTITY> where <SPECS> set <SPECS>, update ...\n"
+    "     archive dump|load, dump <CLUSTER> [file=<FILE>], load <FILE>\n"
     "     version, exit, quit\n"
-    "    Valid <ENTITY> values are account, association, cluster, coordinator, qos, tres and user;\n"
+    "    Valid <ENTITY> values are account, association, cluster, coordinator, qos, tres and user; to list also "
+    "event,\n"
+    "    problem, reservation, runawayjobs, stats, transaction and wckey;\n"
     "    see Slurm's manual of sacctmgr(1) for <SPECS>.\n";
 
 // "acc" for account: any beginning of at least `least` letters.
@@ -53,7 +56,9 @@ bool means(std::string_view word, std::string_view full, std::size_t least) {
 
 std::string entity_of(std::string_view word) {
     constexpr std::pair<std::string_view, std::size_t> entities[] = {
-        {"account", 3}, {"association", 3}, {"cluster", 2}, {"coordinator", 4}, {"qos", 1}, {"tres", 2}, {"user", 1}};
+        {"account", 3},     {"association", 3}, {"cluster", 2},     {"coordinator", 4}, {"event", 1},
+        {"problem", 1},     {"qos", 1},         {"reservation", 4}, {"runawayjobs", 2}, {"stats", 1},
+        {"transaction", 3}, {"txn", 2},         {"tres", 2},        {"user", 1},        {"wckey", 1}};
     for (const auto& [name, least] : entities)
         if (means(word, name, least)) return std::string{name};
     return lower(word);
@@ -90,8 +95,12 @@ int list(Manager& manager, Words words) {
     const auto entity = words.empty() ? std::string{} : entity_of(words.front());
     for (const auto* known : {"account", "association", "cluster", "qos", "tres", "user"})
         if (entity == known) return manager.load() ? show(manager, entity, words.subspan(1)) : 1;
-    for (const auto* later : {"configuration", "event", "federation", "problem", "resource", "reservation",
-                              "runawayjobs", "stats", "transaction", "wckey"})
+    const auto kept = entity == "txn" ? std::string{"transaction"} : entity;
+    if (is_history(kept)) return manager.load() ? show_history(manager, kept, words.subspan(1)) : 1;
+    constexpr Action others[] = {{"problem", show_problems}, {"runawayjobs", show_runaway_jobs}, {"stats", show_stats}};
+    for (const auto& other : others)
+        if (other.entity == entity) return manager.load() ? other.run(manager, words.subspan(1)) : 1;
+    for (const auto* later : {"configuration", "federation", "resource"})
         if (entity.size() >= 3 && std::string_view{later}.starts_with(entity))
             return manager.complain(
                 fmt::format("sacctmgr: error: there is no listing of {} here; scontrol and sdiag show the controller's "
@@ -99,7 +108,9 @@ int list(Manager& manager, Words words) {
                             later));
     return manager.complain(
         "No valid entity in list command\n"
-        "Input line must include \"Account\", \"Association\", \"Cluster\", \"QOS\", \"TRES\", or \"User\"\n");
+        "Input line must include \"Account\", \"Association\", \"Cluster\", \"Event\", \"Problem\", \"QOS\", "
+        "\"Reservation\", "
+        "\"RunawayJobs\", \"Stats\", \"Transaction\", \"TRES\", \"User\", or \"WCKey\"\n");
 }
 
 // One command. The result is its exit code; none: leave the interactive mode.
@@ -113,6 +124,9 @@ std::optional<int> run_command(Manager& manager, Words words) {
     if (means(verb, "add", 2) || means(verb, "create", 2)) return act(manager, additions, "add", rest);
     if (means(verb, "modify", 1) || means(verb, "update", 1)) return act(manager, changes, "modify", rest);
     if (means(verb, "delete", 3) || means(verb, "remove", 3)) return act(manager, removals, "delete", rest);
+    if (means(verb, "archive", 2)) return manager.load() ? archive(manager, rest) : 1;
+    if (means(verb, "dump", 3)) return manager.load() ? dump(manager, rest) : 1;
+    if (means(verb, "load", 2)) return manager.load() ? load_dump(manager, rest) : 1;
     if (means(verb, "show", 3) || means(verb, "list", 3)) return list(manager, rest);
     return manager.complain(fmt::format("invalid keyword: {}\n", verb));
 }

@@ -2,10 +2,12 @@
 #include "cli/sacctmgr/manager.hpp"
 
 #include "core/text/lexical.hpp"
+#include "daemons/common/history/row_message.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <tuple>
 
@@ -259,7 +261,22 @@ int show(Manager& manager, std::string_view entity, Words words) {
     if (entity == "account") return print_listing(manager, accounts(draft, *query), query->format);
     if (entity == "user") return print_listing(manager, users(draft, *query), query->format);
     if (entity == "qos") return print_listing(manager, qualities(draft, *query), query->format);
-    if (entity == "cluster") return print_listing(manager, clusters(draft, *query), query->format);
+    if (entity == "cluster") {
+        // Of the others, spurdbd knows where they are and no more.
+        const auto others = manager.other_clusters();
+        std::deque<AccountsDraft> drafts;
+        auto listing = clusters(draft, *query);
+        const auto names = query->names.empty() ? query->clusters : query->names;
+        for (const auto& [name, row] : others) {
+            if (!query->takes(names, name)) continue;
+            auto& other = drafts.emplace_back();
+            other.all.set_cluster(name);
+            other.all.set_control_host(history::text_in(row, "control_host"));
+            other.all.set_control_port(static_cast<std::uint32_t>(history::number_in(row, "control_port")));
+            listing.rows.push_back(line_of(other, nullptr));
+        }
+        return print_listing(manager, listing, query->format);
+    }
     return print_listing(manager, resources(draft, *query), query->format);
 }
 

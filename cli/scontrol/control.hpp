@@ -24,6 +24,7 @@ public:
                               wire::CallOptions options = Session::read_options()) {
         auto* session = open(what);
         if (session == nullptr) return std::nullopt;
+        options.on_behalf_of = acting_as_;
         auto reply = session->template call<Reply>(method, request, options);
         if (reply) return std::move(*reply);
         explain(what, reply.error());
@@ -44,6 +45,8 @@ public:
         fmt::print("{}\n", fmt::format(text, std::forward<Args>(args)...));
         return exit_code = 1;
     }
+    // --uid: every call from here on is made as this user, by name or number.
+    Result<void> act_as(const std::string& user);
     const Console& console() const { return self_.console; }
     const std::string& controller() const { return self_.controller; }
 
@@ -56,6 +59,7 @@ public:
 
 private:
     Invocation& self_;
+    std::string acting_as_;
     std::unique_ptr<Session> session_;
 };
 
@@ -76,5 +80,6 @@ int wait_job(Control& control, Words words);
 int completing(Control& control, Words words);
 int reboot(Control& control, Words words);
 int cancel_reboot(Control& control, Words words);
+int token(Control& control, Words words);
 
 }  // namespace spur::cli::scontrol

@@ -106,7 +106,7 @@ constexpr Keyword keywords[] = {
     {"shutdown", 2, 0, 1, shutdown, "shutdown                  stop the controller; jobs keep running"},
     {"suspend", 2, 1, any, job_action<Action::SUSPEND>, "suspend JOBS              freeze running jobs"},
     {"takeover", 2, 0, 1, takeover, "takeover [INDEX]          make another controller the leader"},
-    {"token", 2, 0, 2, not_yet, nullptr},
+    {"token", 2, 0, 3, token, "token [lifespan=SECONDS] [username=USER] [scope=read,jobs,admin]"},
     {"top", 3, 1, any, job_action<Action::TOP>, "top JOBS                  first among the user's own jobs"},
     {"uhold", 2, 1, any, job_action<Action::USER_HOLD>, "uhold JOBS                hold; the owner may release"},
     {"update", 2, 0, any, update, "update jobid=|nodename=|partition=|reservation= KEY=VALUE ..."},
@@ -132,6 +132,7 @@ int help(Control&, Words) {
         "  -d, --details    more about each record; -dd: still more\n"
         "  -o, --oneliner   one line a record\n"
         "  -Q, --quiet      no messages\n"
+        "  -u, --uid=UID    ask as this user; for root and the user the controller runs as\n"
         "  -v, --verbose    more messages\n"
         "  -V, --version    the Slurm release this behaves like\n\n"
         "Commands; without one, they are read from standard input until quit:\n";
@@ -215,8 +216,7 @@ constexpr Row options[] = {
      [](Control& c, const char* names) -> Set { return c.clusters = names, Set{}; }, "SLURM_CLUSTERS"},
     {"cluster", 0, Argument::required, nullptr, nullptr,
      [](Control& c, const char* names) -> Set { return c.clusters = names, Set{}; }},
-    {"uid", 'u', Argument::required, nullptr, nullptr,
-     [](Control&, const char*) -> Set { return fail(ErrorCode::invalid, "--uid is not supported yet"); }},
+    {"uid", 'u', Argument::required, nullptr, "UID", [](Control& c, const char* who) -> Set { return c.act_as(who); }},
     {"verbose", 'v', Argument::none, nullptr, "", [](Control&, const char*) -> Set { return {}; }},
     {"help", 'h', Argument::none, nullptr, nullptr,
      [](Control& c, const char*) -> Set { return c.done = true, help(c, {}), Set{}; }},

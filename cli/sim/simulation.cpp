@@ -168,8 +168,8 @@ void Simulation::decay_due() {
     if (now_ < next_decay_) return;
     next_decay_ = now_ + options_.decay_s;
     DecayUsage command;
-    if (const auto elapsed = now_ - cluster_.usage_time(); cluster_.usage_time() != 0 && elapsed > 0) {
-        const auto left = priority_.call(&spur_priority_ops::decay, static_cast<double>(elapsed));
+    if (const auto since = cluster_.usage_time(); since != 0 && now_ > since) {
+        const auto left = priority_.call(&spur_priority_ops::decay, since, now_);
         if (!left) return complain(fmt::format("usage could not fade: {}", left.error().text));
         command.factor = std::clamp(*left, 0.0, 1.0);
     }

@@ -312,6 +312,7 @@ Result<void> Srun::fill_launch(srun::StepPart& part, const Component& component,
     for (auto& variable : srun::option_variables(options, part.step, !step.job_id))
         environment.push_back(std::move(variable));
     launch.set_preserve_size(step.preserve_env);
+    if (options.spec.has_sample_s()) launch.set_sample_s(options.spec.sample_s());
     launch.set_credential(part.step.credential());
     for (const auto& word : component.command) launch.add_argv(word);
     for (auto& pair : environment) launch.add_environment(std::move(pair));

@@ -5,6 +5,7 @@
 #include "core/model/gres.hpp"
 #include "core/slurm/mail_type.hpp"
 #include "core/slurm/refusal.hpp"
+#include "core/slurm/sampling.hpp"
 #include "core/slurm/signal.hpp"
 #include "core/text/hostlist.hpp"
 #include "core/text/lexical.hpp"
@@ -97,6 +98,15 @@ Set clusters(SubmitOptions& options, const char* value) {
 
 Set constraint(SubmitOptions& options, const char* value) {
     options.spec.set_features(value);
+    return {};
+}
+
+Set acctg_freq(SubmitOptions& options, const char* value) {
+    const auto tasks_s = parse_sampling(value);
+    if (!tasks_s && tasks_s.error().code == ErrorCode::limit)
+        return fail(ErrorCode::limit, "--acctg-freq={}: {}", value, tasks_s.error().text);
+    if (!tasks_s) return fail(ErrorCode::invalid, "Invalid --acctg-freq specification: {}", value);
+    if (*tasks_s) options.spec.set_sample_s(**tasks_s);
     return {};
 }
 

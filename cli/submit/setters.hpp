@@ -11,6 +11,7 @@ Set clusters(SubmitOptions& options, const char* value);
 Set constraint(SubmitOptions& options, const char* value);
 Set cpus_per_task(SubmitOptions& options, const char* value);
 Set deadline(SubmitOptions& options, const char* value);
+Set acctg_freq(SubmitOptions& options, const char* value);
 Set delay_boot(SubmitOptions& options, const char* value);
 Set distribution(SubmitOptions& options, const char* value);
 Set cpu_bind(SubmitOptions& options, const char* value);

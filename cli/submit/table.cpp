@@ -96,7 +96,7 @@ constexpr auto interactive_tools = srun | salloc;
 constexpr SubmitRow rows[] = {
     {"accel-bind", 0, required, srun, NOT_YET("accel-bind")},
     {"account", 'A', required, all_tools, text<&Spec::mutable_account>, "SBATCH_ACCOUNT", "SLURM_ACCOUNT", "SALLOC_ACCOUNT", "name", "charge the job to this account"},
-    {"acctg-freq", 0, required, all_tools, NOT_YET("acctg-freq"), "SBATCH_ACCTG_FREQ", "SLURM_ACCTG_FREQ", "SALLOC_ACCTG_FREQ"},
+    {"acctg-freq", 0, required, all_tools, set::acctg_freq, "SBATCH_ACCTG_FREQ", "SLURM_ACCTG_FREQ", "SALLOC_ACCTG_FREQ", "task=seconds", "how often what tasks use is measured; 0: when they end"},
     {"array", 'a', required, sbatch, set::array, "SBATCH_ARRAY_INX", nullptr, nullptr, "indexes", "a job array: 0-15, 1,3,5, 0-99:10, 0-99%8"},
     {"batch", 0, required, sbatch, NOT_YET("batch"), "SBATCH_BATCH"},
     {"bb", 0, required, all_tools, NOT_YET("bb"), nullptr, "SLURM_BURST_BUFFER", "SALLOC_BURST_BUFFER"},

@@ -1,6 +1,8 @@
 // Writing the configuration of a local cluster, and starting and stopping its processes.
 #include "cli/up/local_cluster.hpp"
 
+#include "core/text/endpoint.hpp"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -87,7 +89,7 @@ std::string root_text() {
            "disable_root_jobs = false\n\n";
 }
 
-std::string config_text(const LocalPlan& plan, const std::string& dir, std::uint16_t port) {
+std::string config_text(const LocalPlan& plan, const std::string& dir, std::uint16_t port, std::uint16_t history_port) {
     struct sysinfo machine {};
     ::sysinfo(&machine);
     const auto cpus = std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));
@@ -98,6 +100,10 @@ std::string config_text(const LocalPlan& plan, const std::string& dir, std::uint
         "[controller]\n"
         "listen_addr = \"{}:{}\"\n"
         "state_dir = \"{}/ctld\"\n\n"
+        "[accounting]\n"
+        "plugin = \"accounting/sqlite\"\n"
+        "host = \"127.0.0.1:{}\"\n"
+        "listen_addr = \"127.0.0.1:{}\"\n\n"
         "[plugin.\"auth/local\"]\n"
         "key_file = \"{}/ctld/auth.key\"\n\n"
         "{}{}"
@@ -111,7 +117,7 @@ std::string config_text(const LocalPlan& plan, const std::string& dir, std::uint
         "name = \"main\"\n"
         "nodes = \"ALL\"\n"
         "default = true\n",
-        plan.listen, port, dir, dir, root_text(), gpu_text(plan),
+        plan.listen, port, dir, history_port, history_port, dir, root_text(), gpu_text(plan),
         plan.nodes == 1 ? std::string{"1"} : fmt::format("[1-{}]", plan.nodes), cpus, memory_mib,
         plan.gpus == 0 ? std::string{} : fmt::format("gres = [\"gpu:{}:{}\"]\n", plan.gpu_type, plan.gpus));
 }
@@ -150,7 +156,7 @@ Result<void> check_own(const std::string& dir) {
     return {};
 }
 
-constexpr const char* folders[] = {"", "/ctld", "/log"};
+constexpr const char* folders[] = {"", "/ctld", "/dbd", "/log"};
 
 Result<void> make_folders(const std::string& dir) {
     std::error_code error;
@@ -161,7 +167,7 @@ Result<void> make_folders(const std::string& dir) {
         if (error) return fail(ErrorCode::internal, "cannot make {}: {}", path, error.message());
         if (made) ::chmod(path.c_str(), 0755);  // whatever the umask allows the group
     }
-    fs::permissions(dir + "/ctld", fs::perms::owner_all, error);
+    for (const auto* own : {"/ctld", "/dbd"}) fs::permissions(dir + own, fs::perms::owner_all, error);
     return {};
 }
 
@@ -184,11 +190,12 @@ Result<LocalCluster> LocalCluster::prepare(const LocalPlan& plan) {
     if (cluster.port_ == 0 && plan.port != 0)
         return fail(ErrorCode::conflict, "port {} is taken; choose another with --port", plan.port);
     if (cluster.port_ == 0) cluster.port_ = free_port(0);
-    for (const auto* program : {"spurctld", "spurd", "spurstepd"})
+    const auto history_port = free_port(0);  // whoever asks for history finds it in the configuration
+    for (const auto* program : {"spurctld", "spurd", "spurstepd", "spurdbd"})
         if (::access((plan.bin_dir + "/" + program).c_str(), X_OK) != 0)
             return fail(ErrorCode::not_found, "{} is not beside this command in {}; is Spur installed whole?", program,
                         plan.bin_dir);
-    SPUR_CHECK(write_file(cluster.config_path(), config_text(plan, plan.dir, cluster.port_)));
+    SPUR_CHECK(write_file(cluster.config_path(), config_text(plan, plan.dir, cluster.port_, history_port)));
     return cluster;
 }
 
@@ -235,6 +242,10 @@ Result<void> LocalCluster::record() const {
 
 Result<void> LocalCluster::start_controller() { return spawn("spurctld", "spurctld", {"-D", "-f", config_path()}); }
 
+Result<void> LocalCluster::start_history() {
+    return spawn("spurdbd", "spurdbd", {"-D", "-f", config_path(), "--migrate", "--state-dir", dir_ + "/dbd"});
+}
+
 Result<void> LocalCluster::start_agents() {
     for (unsigned i = 1; i <= nodes_; ++i) {
         const auto name = fmt::format("node{}", i);
@@ -248,13 +259,13 @@ Result<void> LocalCluster::start_agents() {
 std::string LocalCluster::find_dead() const {
     for (std::size_t i = 0; i < processes_.size(); ++i) {
         ::waitpid(processes_[i].pid, nullptr, WNOHANG);
-        if (!is_alive(processes_[i])) return i == 0 ? "spurctld" : fmt::format("node{}", i);
+        if (!is_alive(processes_[i])) return i < 2 ? processes_[i].program : fmt::format("node{}", i - 1);
     }
     return {};
 }
 
 void LocalCluster::stop() {
-    for (const char* program : {"spurd", "spurctld"}) {
+    for (const char* program : {"spurd", "spurctld", "spurdbd"}) {
         for (const auto& process : processes_)
             if (process.program == program && is_alive(process)) ::kill(process.pid, SIGTERM);
         for (const auto& process : processes_) {

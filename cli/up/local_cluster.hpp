@@ -35,6 +35,7 @@ public:
     static Result<LocalCluster> find(const std::string& dir);
 
     Result<void> start_controller();
+    Result<void> start_history();  // after the controller, whose key it shares
     Result<void> start_agents();
     // Ends the daemons (agents first); running jobs are ended with them.
     void stop();

@@ -217,6 +217,7 @@ Result<LocalCluster> start(const Options& options) {
     const auto all = [&]() -> Result<void> {
         SPUR_CHECK(cluster.start_controller());
         SPUR_CHECK(wait_until_ready(cluster, 0, since));
+        SPUR_CHECK(cluster.start_history());
         SPUR_CHECK(cluster.start_agents());
         return wait_until_ready(cluster, options.plan.nodes, since);
     }();

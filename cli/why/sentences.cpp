@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 namespace spur::cli::why {
@@ -81,6 +82,7 @@ private:
         for (const auto& room : facts_.rooms()) tell_room(room);
         tell_unavailable();
         tell_reason();
+        tell_priority();
         tell_reservations();
         tell_expectation();
         tell_alternatives();
@@ -266,6 +268,18 @@ private:
             say("  Job {} is {}{}.", job_id_text(other, 64), display_state(state.state, state.flags),
                 ends ? fmt::format(", until {} at the latest", moment(other.end_time())) : std::string{});
         }
+    }
+
+    // Factor by factor, in the priority plugin's words: "age 1000, qos 200".
+    void tell_priority() {
+        std::string parts;
+        const auto add = [&](std::string_view name, double points) {
+            if (std::abs(points) >= 0.5)
+                parts += fmt::format("{}{} {:.0f}", parts.empty() ? "" : ", ", name, points);
+        };
+        for (const auto& factor : job_.factors()) add(factor.name(), factor.weighted());
+        if (!job_.factors().empty()) add("nice", -static_cast<double>(spec_.nice()));
+        if (!parts.empty()) say("Its priority is made of {}.", parts);
     }
 
     void tell_ahead() {

@@ -20,6 +20,7 @@ Result<Events> Cluster::apply(const Stamped<Command>& command) {
     SPUR_CHECK(std::visit([&](const auto& body) { return ops.on(body); }, command.what));
     ops.post_jobs();
     ops.follow_reservations();
+    ops.post_changes();
     version_ = ops.version;
     now_ = ops.at;
     return std::move(ops.events);

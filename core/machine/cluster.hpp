@@ -158,6 +158,7 @@ private:
     ByName<Qos> qos_;
     ByName<std::pair<JobId, UnixSeconds>> requests_;  // recent request ids, for exactly-once submits
     std::deque<OutboxEntry> outbox_;
+    ByName<NodeEvent> open_events_;  // that accounting was told of and that are not over; "": what the cluster has
     std::uint64_t next_outbox_{1};
     bool outbox_is_read_{false};
     UnixSeconds usage_time_{};  // up to when running jobs have been charged

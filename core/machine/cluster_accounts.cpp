@@ -1,6 +1,7 @@
 // Accounts, users, associations and QOS: sacctmgr's objects.
 #include <algorithm>
 
+#include "core/machine/account_changes.hpp"
 #include "core/machine/cluster_ops.hpp"
 
 #include "core/slurm/refusal.hpp"
@@ -156,7 +157,9 @@ Result<void> ClusterOps::on(const EditAccounts& cmd) {
     const auto qos = c.qos_;
     const auto next_association = c.next_association_id_, next_qos = c.next_qos_id_;
     Result<void> done;
+    std::vector<AccountsChange> changes;
     for (const auto& edit : cmd.edits) {
+        if (posts_events()) changes.push_back(describe_edit(edit, c, cmd.actor));
         if (edit.account)
             done = on(*edit.account);
         else if (edit.user)
@@ -171,7 +174,10 @@ Result<void> ClusterOps::on(const EditAccounts& cmd) {
             done = fail(ErrorCode::invalid, "an edit names no record");
         if (!done) break;
     }
-    if (done) return {};
+    if (done) {
+        post_edits(std::move(changes));
+        return {};
+    }
     c.accounts_ = accounts;
     c.users_ = users;
     c.associations_ = associations;

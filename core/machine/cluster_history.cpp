@@ -31,6 +31,9 @@ Result<void> ClusterOps::on(const BeginEra& cmd) {
     auto& eras = history.eras;
     eras.push_back({eras.empty() ? 1 : eras.back().number + 1, cmd.mark, version});
     if (eras.size() > kept_eras) eras.erase(eras.begin());
+    // A copy of the state that was put back must not number anew what accounting has of its lost future under the same
+    // numbers. Whatever was numbered before this moment is below it: nobody posts 2^30 entries in a second.
+    if (posts_events()) c.next_outbox_ = std::max(c.next_outbox_, (static_cast<std::uint64_t>(at) << 30U) + 1);
     events.push_back(HistoryChanged{});
     return {};
 }

@@ -280,9 +280,17 @@ struct ClusterOps {
     void rebuild_use(Node& node);  // from the jobs on it
 
     // ---- accounting (cluster_outbox.cpp)
+    OutboxEntry& post(OutboxKind kind);
     void post(OutboxKind kind, const Job& job, const Step* step);
+    void post(OutboxKind kind, std::shared_ptr<const Job> job, const Step* step);
+    void post_event(const NodeEvent& event);
     bool keeps_outbox() const;
-    void post_jobs();  // what this command's events mean for accounting
+    bool posts_events() const;
+    void post_jobs();     // what this command's events mean for accounting
+    void post_changes();  // of nodes, reservations and accounts
+    void follow_node(const Node& node);
+    void follow_capacity();
+    void post_edits(std::vector<AccountsChange> changes);
 
     // ---- accounts (cluster_accounts.cpp)
     void ensure_root();

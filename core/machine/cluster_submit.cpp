@@ -3,7 +3,6 @@
 
 #include "core/machine/cluster_ops.hpp"
 #include "core/machine/request_limits.hpp"
-#include "core/machine/validate.hpp"
 #include "core/slurm/refusal.hpp"
 #include "core/store/fields.hpp"
 
@@ -30,7 +29,7 @@ void share_texts(JobSpec& spec, const JobSpec& model) {
                 }(),
                 ...);
         },
-        archive::Fields<JobSpec>::list);
+        archive::fields_of<JobSpec>.fields);
 }
 
 }  // namespace

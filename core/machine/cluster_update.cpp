@@ -51,6 +51,8 @@ Result<void> check_readable(const Cluster& cluster, const JobSpec& spec) {
 
 }  // namespace
 
+JobSpec with_changes(const JobSpec& spec, const JobChanges& changes) { return changed_spec(spec, changes); }
+
 Result<void> ClusterOps::check_rights(const Job& job, const UpdateJob& cmd) const {
     const auto& changes = cmd.changes;
     if (cmd.actor.is_operator()) return {};

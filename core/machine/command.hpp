@@ -369,6 +369,7 @@ struct AccountsEdit {
 };
 struct EditAccounts {
     std::vector<AccountsEdit> edits;
+    Text actor;  // who asked, for the record
     bool operator==(const EditAccounts&) const = default;
 };
 

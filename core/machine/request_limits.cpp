@@ -36,7 +36,7 @@ constexpr std::size_t texts_of_a_job = std::apply(
             0 + ... +
             std::size_t{std::is_same_v<std::remove_cvref_t<decltype(std::declval<JobSpec>().*field.member)>, Text>});
     },
-    archive::Fields<JobSpec>::list);
+    archive::fields_of<JobSpec>.fields);
 static_assert(std::size(job_texts) + 2 == texts_of_a_job, "script and environment have limits of their own");
 
 // Slurm keeps most of these in 16 bits; products of two must not overflow 32.

@@ -22,6 +22,9 @@ Result<JobSpec> validate(const Picture& picture, JobSpec spec, const Actor& acto
 Result<JobSpec> revalidate(const Picture& picture, JobSpec changed, const JobSpec& before, const Actor& actor,
                            UnixSeconds now, const OwnerGroups& groups);
 
+// A request with what somebody changes of it; what is not a request's own (an end, nodes to keep) is left aside.
+JobSpec with_changes(const JobSpec& spec, const JobChanges& changes);
+
 // Is a user of these groups let into the partition (AllowGroups)?
 bool admits(const Partition& partition, const OwnerGroups& groups);
 

@@ -35,6 +35,12 @@ inline constexpr std::uint32_t usage = 1U << 6;
 inline constexpr std::uint32_t users = 1U << 7;
 }  // namespace private_data
 
+namespace store_flag {  // AccountingStoreFlags: what history keeps of a job beside what it was and used
+inline constexpr std::uint32_t job_comment = 1U << 0;
+inline constexpr std::uint32_t job_env = 1U << 1;
+inline constexpr std::uint32_t job_script = 1U << 2;
+}  // namespace store_flag
+
 enum class EnforcePartLimits : std::uint8_t { no, any, all };
 
 // PreemptType: who may preempt whom. Either rule, none, or only one of the two.
@@ -130,6 +136,8 @@ struct AgentConfig {          // what agents are told when they join
     std::string listen_addr;  // "host:port"; empty: the default
     std::string spool_dir;    // scripts, sockets and step daemons; empty: the default
     std::string prolog, epilog, task_prolog, task_epilog, reboot_program;
+    std::uint32_t sample_s{30};    // how often the tasks of a step are measured; 0: when they end
+    bool over_memory_kill{false};  // a step that is found to have more memory than it asked for is killed
     std::uint32_t heartbeat_s{15};
     std::uint32_t timeout_s{300};                   // silent for so long: DOWN
     std::uint32_t step_key_lifetime_s{30 * 86400};  // a leader signs steps with one key for so long; 0: for ever
@@ -153,6 +161,10 @@ struct AccountingConfig {
     std::string database_url;  // where spurdbd keeps history
     std::string host;          // "host:port" of spurdbd as the controller reaches it; empty: there is none
     std::string listen_addr;   // where spurdbd listens; empty: the default
+    std::uint32_t store_flags{};  // store_flag
+    std::string archive_dir;   // what is purged is written there first; empty: it is not
+    // Hours after its end that something is kept; 0: for ever.
+    std::uint32_t purge_job_h{}, purge_step_h{}, purge_event_h{}, purge_reservation_h{}, purge_usage_h{}, purge_transaction_h{};
     bool operator==(const AccountingConfig&) const = default;
 };
 

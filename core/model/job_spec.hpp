@@ -113,6 +113,7 @@ struct JobSpec {
     std::optional<bool> wait_all_nodes;
     std::optional<std::uint32_t> delay_boot_s;
     std::optional<std::uint32_t> kill_on_bad_exit;
+    std::optional<std::uint32_t> sample_s;  // --acctg-freq: how often its tasks are measured; 0: when they end
 
     // what to tell
     std::uint32_t mail_type{};
@@ -164,7 +165,8 @@ struct JobSpec {
     TEXT(85, signal, short_text) TEXT(86, mcs_label, short_text) TEXT(87, burst_buffer, expression)                    \
     TEXT(88, profile, short_text) TEXT(89, container, path) TEXT(90, extra, expression)                                \
     TEXT(91, network, small_expression) PLAIN(92, spank_environment) TEXT(93, submit_line, arguments)                  \
-    TEXT(94, std_out_mode, short_text) HAND(95, kind) TEXT(96, command, path) TEXT(97, gres_flags, short_text)
+    TEXT(94, std_out_mode, short_text) HAND(95, kind) TEXT(96, command, path) TEXT(97, gres_flags, short_text)  \
+    PLAIN(98, sample_s)
 // clang-format on
 
 // When a change is possible: while the job waits (or where it changes nothing), until it is over, or after that too.

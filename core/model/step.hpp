@@ -1,7 +1,6 @@
 // A job step: tasks launched together inside a job's allocation.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "core/base/text.hpp"
 #include "core/model/job.hpp"
 #include "core/model/resources.hpp"
+#include "core/model/step_usage.hpp"
 
 namespace spur {
 
@@ -57,13 +57,6 @@ enum class EndCause : std::uint8_t {
     released,  // salloc gave the allocation back
 };
 
-// What a step's processes have used, as their nodes measured it.
-struct StepUsage {
-    std::uint64_t user_us{}, system_us{}, max_rss_kib{}, read_bytes{}, write_bytes{};
-    StepUsage& operator+=(const StepUsage& other);  // another node's: everything adds up but the peak of memory
-    bool operator==(const StepUsage&) const = default;
-};
-
 struct Step {
     StepKey key;
     std::uint32_t attempt{};
@@ -90,14 +83,5 @@ struct Step {
     bool is_over() const { return state > JobState::suspended; }
     bool operator==(const Step&) const = default;
 };
-
-inline StepUsage& StepUsage::operator+=(const StepUsage& other) {
-    user_us += other.user_us;
-    system_us += other.system_us;
-    max_rss_kib = std::max(max_rss_kib, other.max_rss_kib);
-    read_bytes += other.read_bytes;
-    write_bytes += other.write_bytes;
-    return *this;
-}
 
 }  // namespace spur

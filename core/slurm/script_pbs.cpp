@@ -1,8 +1,7 @@
 // Options of PBS and LSF as sbatch reads them: observed behaviour, which is not always what PBS or LSF would do.
 #include <algorithm>
-#include <charconv>
-#include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "core/slurm/script.hpp"
@@ -31,18 +30,12 @@ std::string begin_time(std::string_view text) {
     const bool all_digits = std::ranges::all_of(digits, is_digit);
     if (!all_digits || digits.size() < 4) return std::string{text};
     const auto clock = fmt::format("{}:{}", digits.substr(digits.size() - 4, 2), digits.substr(digits.size() - 2));
-    switch (digits.size()) {
-        case 4:
-            return clock;
-        case 8:
-            return fmt::format("{}/{}-{}", digits.substr(0, 2), digits.substr(2, 2), clock);
-        case 10:
-            return fmt::format("20{}-{}-{}T{}", digits.substr(0, 2), digits.substr(2, 2), digits.substr(4, 2), clock);
-        case 12:
-            return fmt::format("{}-{}-{}T{}", digits.substr(0, 4), digits.substr(4, 2), digits.substr(6, 2), clock);
-        default:
-            return std::string{text};
-    }
+    const auto pair = [&](std::size_t at) { return digits.substr(at, 2); };
+    if (digits.size() == 4) return clock;
+    if (digits.size() == 8) return fmt::format("{}/{}-{}", pair(0), pair(2), clock);
+    if (digits.size() == 10) return fmt::format("20{}-{}-{}T{}", pair(0), pair(2), pair(4), clock);
+    if (digits.size() == 12) return fmt::format("{}{}-{}-{}T{}", pair(0), pair(2), pair(4), pair(6), clock);
+    return std::string{text};
 }
 
 // 4gb, 1000mb and 1000000kb are sbatch's own words; only bytes (4000000000b) are not.
@@ -158,77 +151,65 @@ Result<Words> resource_words(std::string_view list) {
 
 // ---- options -------------------------------------------------------------------------------------------------------
 
-Result<Words> pbs_option(char letter, const std::string& value) {
-    switch (letter) {
-        case 'a':
-            return Words{"--begin=" + begin_time(value)};
-        case 'A':
-            return Words{"--account=" + value};
-        case 'd':
-        case 'w':
-            return Words{"--chdir=" + value};
-        case 'e':
-            return Words{"--error=" + value};
-        case 'h':
-            return Words{"--hold"};
-        case 'J':
-        case 't':
-            return Words{"--array=" + value};
-        case 'l':
-            return resource_words(value);
-        case 'm':
-            return Words{"--mail-type=" + mail_types(value)};
-        case 'M':
-            return Words{"--mail-user=" + value};
-        case 'N':
-            return Words{"--job-name=" + value};
-        case 'o':
-            return Words{"--output=" + value};
-        case 'p':
-            return Words{"--nice=" + value};
-        case 'q':
-            return Words{"--partition=" + value};
-        case 'r':
-            return Words{value.starts_with('n') ? "--no-requeue" : "--requeue"};
-        case 'v':
-            return Words{"--export=ALL," + value};
-        case 'V':
-            return Words{"--export=ALL"};
-        case 'W':
-            if (value.starts_with("depend=")) return Words{"--dependency=" + value.substr(7)};
-            return Words{};
-        default:
-            return Words{};  // -c -C -I -j -k -S -u -z mean nothing here
-    }
+struct OptionRow {
+    std::string_view letters;
+    std::string_view option;                                 // sbatch's, up to its value
+    std::string (*value)(std::string_view typed) = nullptr;  // nullptr: as it was typed
+};
+
+constexpr OptionRow pbs_options[] = {
+    {"a", "--begin=", begin_time},
+    {"A", "--account="},
+    {"dw", "--chdir="},
+    {"e", "--error="},
+    {"h", "--hold"},
+    {"Jt", "--array="},
+    {"m", "--mail-type=", mail_types},
+    {"M", "--mail-user="},
+    {"N", "--job-name="},
+    {"o", "--output="},
+    {"p", "--nice="},
+    {"q", "--partition="},
+    {"r", "--",
+     [](std::string_view typed) -> std::string { return typed.starts_with('n') ? "no-requeue" : "requeue"; }},
+    {"v", "--export=ALL,"},
+    {"V", "--export=ALL"},
+    // -c -C -I -j -k -S -u -z mean nothing here
+};
+
+constexpr OptionRow bsub_options[] = {
+    {"c", "--chdir="},
+    {"e", "--error="},
+    {"J", "--job-name="},
+    {"m", "--nodelist=",
+     [](std::string_view typed) {
+         std::string hosts{typed};
+         std::ranges::replace(hosts, ' ', ',');
+         return hosts;
+     }},
+    {"M", "--mem-per-cpu=",
+     [](std::string_view typed) { return fmt::format("{}{}", typed, find_unsigned(typed) ? "K" : ""); }},
+    {"n", "--ntasks=",  // min,max: the maximum
+     [](std::string_view typed) { return std::string{typed.substr(typed.rfind(',') + 1)}; }},
+    {"o", "--output="},
+    {"q", "--partition="},
+    {"W", "--time="},
+    {"x", "--exclusive"},
+};
+
+Words option_words(std::span<const OptionRow> rows, char letter, const std::string& value) {
+    for (const auto& row : rows)
+        if (row.letters.find(letter) != std::string_view::npos)
+            return {std::string{row.option} + (row.value ? row.value(value) : value)};
+    return {};
 }
 
-Result<Words> bsub_option(char letter, std::string value) {
-    switch (letter) {
-        case 'c':
-            return Words{"--chdir=" + value};
-        case 'e':
-            return Words{"--error=" + value};
-        case 'J':
-            return Words{"--job-name=" + value};
-        case 'm':
-            std::ranges::replace(value, ' ', ',');
-            return Words{"--nodelist=" + value};
-        case 'M':
-            return Words{"--mem-per-cpu=" + value + (find_unsigned(value) ? "K" : "")};
-        case 'n':
-            return Words{"--ntasks=" + value.substr(value.rfind(',') + 1)};  // min,max: the maximum
-        case 'o':
-            return Words{"--output=" + value};
-        case 'q':
-            return Words{"--partition=" + value};
-        case 'W':
-            return Words{"--time=" + value};
-        case 'x':
-            return Words{"--exclusive"};
-        default:
-            return Words{};
-    }
+Result<Words> pbs_option(char letter, const std::string& value) {
+    if (letter == 'l') return resource_words(value);
+    if (letter == 'W' && value.starts_with("depend=")) return Words{"--dependency=" + value.substr(7)};
+    return option_words(pbs_options, letter, value);
 }
+Result<Words> bsub_option(char letter, const std::string& value) { return option_words(bsub_options, letter, value); }
 
 // Which letters there are, in getopt's notation.
 constexpr std::string_view pbs_letters = "a:A:c:C:d:e:hIj:J:k:l:m:M:N:o:p:q:r:S:t:u:v:Vw:W:z";
@@ -269,14 +250,8 @@ Result<Words> translate(const Directive& directive, std::string_view name, std::
 }  // namespace
 
 Result<std::vector<std::string>> sbatch_words(const Directive& directive) {
-    switch (directive.kind) {
-        case Directive::Kind::sbatch:
-            return directive.words;
-        case Directive::Kind::pbs:
-            return translate(directive, "#PBS", pbs_letters, pbs_option);
-        case Directive::Kind::bsub:
-            break;
-    }
+    if (directive.kind == Directive::Kind::sbatch) return directive.words;
+    if (directive.kind == Directive::Kind::pbs) return translate(directive, "#PBS", pbs_letters, pbs_option);
     auto lsf = directive;
     std::ranges::replace(lsf.words, "-cwd", "-c");  // the one word among LSF's letters
     return translate(lsf, "#BSUB", bsub_letters, bsub_option);

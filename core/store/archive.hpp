@@ -11,7 +11,7 @@
 namespace spur::archive {
 
 // The version that brought a number of a list made by a macro.
-consteval std::uint32_t since(std::uint32_t number, std::uint32_t LastNumbers::*list) {
+consteval std::uint32_t version_of(std::uint32_t number, std::uint32_t LastNumbers::*list) {
     std::uint32_t version = first_state_version;
     while (version < newest_state_version && number > last_numbers[version - first_state_version].*list) ++version;
     return version;

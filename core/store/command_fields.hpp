@@ -1,4 +1,4 @@
-// The numbers of every command's fields. Append with the next number; never change, reuse or remove one.
+// The fields of every command, numbered by their place: append, and never move, reuse or remove one.
 #pragma once
 
 #include "core/machine/command.hpp"
@@ -8,307 +8,185 @@
 namespace spur::archive {
 
 template <>
-struct Fields<JobRef> {
-    static constexpr auto list =
-        std::tuple{field<1>(&JobRef::job), field<2>(&JobRef::all_tasks), field<3>(&JobRef::tasks),
-                   field<4>(&JobRef::component), field<5>(&JobRef::step)};
-};
+inline constexpr auto fields_of<JobRef> =
+    numbered(&JobRef::job, &JobRef::all_tasks, &JobRef::tasks, &JobRef::component, &JobRef::step);
 
 template <>
-struct Fields<Actor> {
-    static constexpr auto list = std::tuple{field<1>(&Actor::uid), field<2>(&Actor::level), field<3>(&Actor::name)};
-};
+inline constexpr auto fields_of<Actor> = numbered(&Actor::uid, &Actor::level, &Actor::name);
 
 template <>
-struct Fields<OwnerGroups> {
-    static constexpr auto list = std::tuple{field<1>(&OwnerGroups::names), field<2>(&OwnerGroups::exempt)};
-};
+inline constexpr auto fields_of<OwnerGroups> = numbered(&OwnerGroups::names, &OwnerGroups::exempt);
 
 template <>
-struct Fields<ApplyConfig> {
-    static constexpr auto list = std::tuple{field<1>(&ApplyConfig::config), field<2, 2>(&ApplyConfig::digest)};
-};
+inline constexpr auto fields_of<ApplyConfig> = numbered(&ApplyConfig::config, since<2>(&ApplyConfig::digest));
 
 template <>
-struct Fields<Tick> {
-    static constexpr auto list = std::tuple{};
-};
+inline constexpr auto fields_of<Tick> = numbered();
 
 template <>
-struct Fields<PruneJobs> {
-    static constexpr auto list = std::tuple{field<1>(&PruneJobs::ended_before)};
-};
+inline constexpr auto fields_of<PruneJobs> = numbered(&PruneJobs::ended_before);
 
 template <>
-struct Fields<SubmitJob> {
-    static constexpr auto list =
-        std::tuple{field<1>(&SubmitJob::components), field<2>(&SubmitJob::actor), field<3>(&SubmitJob::request_id)};
-};
+inline constexpr auto fields_of<SubmitJob> =
+    numbered(&SubmitJob::components, &SubmitJob::actor, &SubmitJob::request_id);
 
 template <>
-struct Fields<Placement> {
-    static constexpr auto list =
-        std::tuple{field<1>(&Placement::job), field<2>(&Placement::array_task), field<3>(&Placement::partition),
-                   field<4>(&Placement::shares), field<5>(&Placement::time_limit_min)};
-};
+inline constexpr auto fields_of<Placement> = numbered(&Placement::job, &Placement::array_task, &Placement::partition,
+                                                      &Placement::shares, &Placement::time_limit_min);
 
 template <>
-struct Fields<StartJob> {
-    static constexpr auto list = std::tuple{field<1>(&StartJob::parts)};
-};
+inline constexpr auto fields_of<StartJob> = numbered(&StartJob::parts);
 
 template <>
-struct Fields<JobLaunched> {
-    static constexpr auto list = std::tuple{field<1>(&JobLaunched::job), field<2>(&JobLaunched::attempt)};
-};
+inline constexpr auto fields_of<JobLaunched> = numbered(&JobLaunched::job, &JobLaunched::attempt);
 
 template <>
-struct Fields<FinishJob> {
-    static constexpr auto list =
-        std::tuple{field<1>(&FinishJob::job),         field<2>(&FinishJob::attempt),   field<3>(&FinishJob::cause),
-                   field<4>(&FinishJob::exit_status), field<5>(&FinishJob::node),      field<6>(&FinishJob::node_done),
-                   field<7>(&FinishJob::detail),      field<8>(&FinishJob::must_hold), field<9, 3>(&FinishJob::usage)};
-};
+inline constexpr auto fields_of<FinishJob> =
+    numbered(&FinishJob::job, &FinishJob::attempt, &FinishJob::cause, &FinishJob::exit_status, &FinishJob::node,
+             &FinishJob::node_done, &FinishJob::detail, &FinishJob::must_hold, since<3>(&FinishJob::usage));
 
 template <>
-struct Fields<NodeJobDone> {
-    static constexpr auto list = std::tuple{field<1>(&NodeJobDone::job), field<2>(&NodeJobDone::attempt),
-                                            field<3>(&NodeJobDone::nodes), field<4>(&NodeJobDone::epilog_failed)};
-};
+inline constexpr auto fields_of<NodeJobDone> =
+    numbered(&NodeJobDone::job, &NodeJobDone::attempt, &NodeJobDone::nodes, &NodeJobDone::epilog_failed);
 
 template <>
-struct Fields<CancelJob> {
-    static constexpr auto list = std::tuple{field<1>(&CancelJob::job), field<2>(&CancelJob::actor)};
-};
+inline constexpr auto fields_of<CancelJob> = numbered(&CancelJob::job, &CancelJob::actor);
 
 template <>
-struct Fields<SignalJob> {
-    static constexpr auto list =
-        std::tuple{field<1>(&SignalJob::job), field<2>(&SignalJob::signal), field<3>(&SignalJob::batch_only),
-                   field<4>(&SignalJob::full), field<5>(&SignalJob::actor)};
-};
+inline constexpr auto fields_of<SignalJob> =
+    numbered(&SignalJob::job, &SignalJob::signal, &SignalJob::batch_only, &SignalJob::full, &SignalJob::actor);
 
 template <>
-struct Fields<HoldJob> {
-    static constexpr auto list =
-        std::tuple{field<1>(&HoldJob::job), field<2>(&HoldJob::actor), field<3>(&HoldJob::as_user)};
-};
+inline constexpr auto fields_of<HoldJob> = numbered(&HoldJob::job, &HoldJob::actor, &HoldJob::as_user);
 
 template <>
-struct Fields<ReleaseJob> {
-    static constexpr auto list = std::tuple{field<1>(&ReleaseJob::job), field<2>(&ReleaseJob::actor)};
-};
+inline constexpr auto fields_of<ReleaseJob> = numbered(&ReleaseJob::job, &ReleaseJob::actor);
 
 template <>
-struct Fields<RequeueJob> {
-    static constexpr auto list = std::tuple{field<1>(&RequeueJob::job), field<2>(&RequeueJob::actor),
-                                            field<3>(&RequeueJob::hold), field<4>(&RequeueJob::special_exit)};
-};
+inline constexpr auto fields_of<RequeueJob> =
+    numbered(&RequeueJob::job, &RequeueJob::actor, &RequeueJob::hold, &RequeueJob::special_exit);
 
 template <>
-struct Fields<SuspendJob> {
-    static constexpr auto list = std::tuple{field<1>(&SuspendJob::job), field<2>(&SuspendJob::actor)};
-};
+inline constexpr auto fields_of<SuspendJob> = numbered(&SuspendJob::job, &SuspendJob::actor);
 
 template <>
-struct Fields<ResumeJob> {
-    static constexpr auto list = std::tuple{field<1>(&ResumeJob::job), field<2>(&ResumeJob::actor)};
-};
+inline constexpr auto fields_of<ResumeJob> = numbered(&ResumeJob::job, &ResumeJob::actor);
 
 template <>
-struct Fields<PreemptJob> {
-    static constexpr auto list = std::tuple{field<1>(&PreemptJob::job), field<2>(&PreemptJob::attempt),
-                                            field<3>(&PreemptJob::mode), field<4>(&PreemptJob::preemptor)};
-};
+inline constexpr auto fields_of<PreemptJob> =
+    numbered(&PreemptJob::job, &PreemptJob::attempt, &PreemptJob::mode, &PreemptJob::preemptor);
 
-#define SPUR_FIELD(number, member, ...) field<number, since(number, &LastNumbers::job_changes)>(&JobChanges::member),
+#define SPUR_FIELD(number, member, ...) \
+    field<number, version_of(number, &LastNumbers::job_changes)>(&JobChanges::member),
 template <>
-struct Fields<JobChanges> {
-    static constexpr auto list = without_last(std::tuple{SPUR_JOB_CHANGES(SPUR_FIELD, SPUR_FIELD) 0});
-};
+inline constexpr auto fields_of<JobChanges> =
+    FieldList{without_last(std::tuple{SPUR_JOB_CHANGES(SPUR_FIELD, SPUR_FIELD) 0})};
 #undef SPUR_FIELD
 
 template <>
-struct Fields<UpdateJob> {
-    static constexpr auto list =
-        std::tuple{field<1>(&UpdateJob::job), field<2>(&UpdateJob::changes), field<3>(&UpdateJob::actor),
-                   field<4, 2>(&UpdateJob::recheck), field<5, 2>(&UpdateJob::owner_groups)};
-};
+inline constexpr auto fields_of<UpdateJob> =
+    numbered(&UpdateJob::job, &UpdateJob::changes, &UpdateJob::actor, since<2>(&UpdateJob::recheck),
+             since<2>(&UpdateJob::owner_groups));
 
 template <>
-struct Fields<TopJob> {
-    static constexpr auto list = std::tuple{field<1>(&TopJob::job), field<2>(&TopJob::actor)};
-};
+inline constexpr auto fields_of<TopJob> = numbered(&TopJob::job, &TopJob::actor);
 
 template <>
-struct Fields<PendingNote> {
-    static constexpr auto list = std::tuple{field<1>(&PendingNote::job),
-                                            field<2>(&PendingNote::reason),
-                                            field<3>(&PendingNote::reason_text),
-                                            field<4>(&PendingNote::priority),
-                                            field<5>(&PendingNote::expected_start),
-                                            field<6>(&PendingNote::expected_nodes)};
-};
+inline constexpr auto fields_of<PendingNote> =
+    numbered(&PendingNote::job, &PendingNote::reason, &PendingNote::reason_text, &PendingNote::priority,
+             &PendingNote::expected_start, &PendingNote::expected_nodes);
 
 template <>
-struct Fields<SetPending> {
-    static constexpr auto list = std::tuple{field<1>(&SetPending::notes)};
-};
+inline constexpr auto fields_of<SetPending> = numbered(&SetPending::notes);
 
 template <>
-struct Fields<CreateStep> {
-    static constexpr auto list = std::tuple{field<1>(&CreateStep::job),
-                                            field<2>(&CreateStep::attempt),
-                                            field<3>(&CreateStep::id),
-                                            field<4>(&CreateStep::name),
-                                            field<5>(&CreateStep::tasks),
-                                            field<6>(&CreateStep::cpus_per_task),
-                                            field<7>(&CreateStep::time_limit_min),
-                                            field<8>(&CreateStep::overlap),
-                                            field<9>(&CreateStep::shares),
-                                            field<10>(&CreateStep::task_ids),
-                                            field<11>(&CreateStep::submit_host),
-                                            field<12>(&CreateStep::actor),
-                                            field<13, 3>(&CreateStep::srun_pid),
-                                            field<14, 3>(&CreateStep::distribution)};
-};
+inline constexpr auto fields_of<CreateStep> =
+    numbered(&CreateStep::job, &CreateStep::attempt, &CreateStep::id, &CreateStep::name, &CreateStep::tasks,
+             &CreateStep::cpus_per_task, &CreateStep::time_limit_min, &CreateStep::overlap, &CreateStep::shares,
+             &CreateStep::task_ids, &CreateStep::submit_host, &CreateStep::actor, since<3>(&CreateStep::srun_pid),
+             since<3>(&CreateStep::distribution));
 
 template <>
-struct Fields<FinishStep> {
-    static constexpr auto list =
-        std::tuple{field<1>(&FinishStep::key),         field<2>(&FinishStep::attempt), field<3>(&FinishStep::cause),
-                   field<4>(&FinishStep::exit_status), field<5>(&FinishStep::usage),   field<6>(&FinishStep::node)};
-};
+inline constexpr auto fields_of<FinishStep> = numbered(&FinishStep::key, &FinishStep::attempt, &FinishStep::cause,
+                                                       &FinishStep::exit_status, &FinishStep::usage, &FinishStep::node);
 
 template <>
-struct Fields<StepNodeDone> {
-    static constexpr auto list = std::tuple{
-        field<1, 3>(&StepNodeDone::key),   field<2, 3>(&StepNodeDone::attempt),     field<3, 3>(&StepNodeDone::nodes),
-        field<4, 3>(&StepNodeDone::cause), field<5, 3>(&StepNodeDone::exit_status), field<6, 3>(&StepNodeDone::usage)};
-};
+inline constexpr auto fields_of<StepNodeDone> =
+    numbered(since<3>(&StepNodeDone::key), since<3>(&StepNodeDone::attempt), since<3>(&StepNodeDone::nodes),
+             since<3>(&StepNodeDone::cause), since<3>(&StepNodeDone::exit_status), since<3>(&StepNodeDone::usage));
 
 template <>
-struct Fields<HeldStep> {
-    static constexpr auto list = std::tuple{field<1>(&HeldStep::job), field<2>(&HeldStep::attempt),
-                                            field<3>(&HeldStep::step), field<4, 2>(&HeldStep::start_time)};
-};
+inline constexpr auto fields_of<HeldStep> =
+    numbered(&HeldStep::job, &HeldStep::attempt, &HeldStep::step, since<2>(&HeldStep::start_time));
 
 template <>
-struct Fields<SeenHistory> {
-    static constexpr auto list =
-        std::tuple{field<1>(&SeenHistory::id), field<2>(&SeenHistory::era), field<3>(&SeenHistory::mark),
-                   field<4>(&SeenHistory::version), field<5>(&SeenHistory::job)};
-};
+inline constexpr auto fields_of<SeenHistory> =
+    numbered(&SeenHistory::id, &SeenHistory::era, &SeenHistory::mark, &SeenHistory::version, &SeenHistory::job);
 
 template <>
-struct Fields<NodeRegistered> {
-    static constexpr auto list =
-        std::tuple{field<1>(&NodeRegistered::node),       field<2>(&NodeRegistered::topology),
-                   field<3>(&NodeRegistered::cpus),       field<4>(&NodeRegistered::memory_mib),
-                   field<5>(&NodeRegistered::tmp_mib),    field<6>(&NodeRegistered::gres),
-                   field<7>(&NodeRegistered::boot_id),    field<8>(&NodeRegistered::boot_time),
-                   field<9>(&NodeRegistered::start_time), field<10>(&NodeRegistered::addr),
-                   field<11>(&NodeRegistered::hostname),  field<12>(&NodeRegistered::architecture),
-                   field<13>(&NodeRegistered::os),        field<14>(&NodeRegistered::software_version),
-                   field<15>(&NodeRegistered::held),      field<16>(&NodeRegistered::gpu_places),
-                   field<17>(&NodeRegistered::gpu_links), field<18, 2>(&NodeRegistered::seen),
-                   field<19>(&NodeRegistered::spool_id),  field<20>(&NodeRegistered::enforced),
-                   field<21>(&NodeRegistered::unfit)};
-};
+inline constexpr auto fields_of<NodeRegistered> = numbered(
+    &NodeRegistered::node, &NodeRegistered::topology, &NodeRegistered::cpus, &NodeRegistered::memory_mib,
+    &NodeRegistered::tmp_mib, &NodeRegistered::gres, &NodeRegistered::boot_id, &NodeRegistered::boot_time,
+    &NodeRegistered::start_time, &NodeRegistered::addr, &NodeRegistered::hostname, &NodeRegistered::architecture,
+    &NodeRegistered::os, &NodeRegistered::software_version, &NodeRegistered::held, &NodeRegistered::gpu_places,
+    &NodeRegistered::gpu_links, since<2>(&NodeRegistered::seen), &NodeRegistered::spool_id, &NodeRegistered::enforced,
+    &NodeRegistered::unfit);
 
 template <>
-struct Fields<NodeSilent> {
-    static constexpr auto list = std::tuple{field<1>(&NodeSilent::node)};
-};
+inline constexpr auto fields_of<NodeSilent> = numbered(&NodeSilent::node);
 
 template <>
-struct Fields<NodeLost> {
-    static constexpr auto list = std::tuple{field<1>(&NodeLost::node), field<2>(&NodeLost::reason)};
-};
+inline constexpr auto fields_of<NodeLost> = numbered(&NodeLost::node, &NodeLost::reason);
 
 template <>
-struct Fields<UpdateNode> {
-    static constexpr auto list = std::tuple{
-        field<1>(&UpdateNode::nodes),           field<2>(&UpdateNode::action),   field<3>(&UpdateNode::reason),
-        field<4>(&UpdateNode::comment),         field<5>(&UpdateNode::extra),    field<6>(&UpdateNode::addr),
-        field<7>(&UpdateNode::hostname),        field<8>(&UpdateNode::features), field<9>(&UpdateNode::active_features),
-        field<10>(&UpdateNode::weight),         field<11>(&UpdateNode::gres),    field<12>(&UpdateNode::actor),
-        field<13, 3>(&UpdateNode::after_reboot)};
-};
+inline constexpr auto fields_of<UpdateNode> =
+    numbered(&UpdateNode::nodes, &UpdateNode::action, &UpdateNode::reason, &UpdateNode::comment, &UpdateNode::extra,
+             &UpdateNode::addr, &UpdateNode::hostname, &UpdateNode::features, &UpdateNode::active_features,
+             &UpdateNode::weight, &UpdateNode::gres, &UpdateNode::actor, since<3>(&UpdateNode::after_reboot));
 
 template <>
-struct Fields<EditPartition> {
-    static constexpr auto list = std::tuple{field<1>(&EditPartition::edit), field<2>(&EditPartition::partition)};
-};
+inline constexpr auto fields_of<EditPartition> = numbered(&EditPartition::edit, &EditPartition::partition);
 
 template <>
-struct Fields<EditReservation> {
-    static constexpr auto list = std::tuple{field<1>(&EditReservation::edit), field<2>(&EditReservation::reservation),
-                                            field<3>(&EditReservation::actor)};
-};
+inline constexpr auto fields_of<EditReservation> =
+    numbered(&EditReservation::edit, &EditReservation::reservation, &EditReservation::actor);
 
 template <>
-struct Fields<EditAccount> {
-    static constexpr auto list = std::tuple{field<1>(&EditAccount::edit), field<2>(&EditAccount::account)};
-};
+inline constexpr auto fields_of<EditAccount> = numbered(&EditAccount::edit, &EditAccount::account);
 
 template <>
-struct Fields<EditUser> {
-    static constexpr auto list = std::tuple{field<1>(&EditUser::edit), field<2>(&EditUser::user)};
-};
+inline constexpr auto fields_of<EditUser> = numbered(&EditUser::edit, &EditUser::user);
 
 template <>
-struct Fields<EditAssociation> {
-    static constexpr auto list = std::tuple{field<1>(&EditAssociation::edit), field<2>(&EditAssociation::association),
-                                            field<3>(&EditAssociation::parent_account)};
-};
+inline constexpr auto fields_of<EditAssociation> =
+    numbered(&EditAssociation::edit, &EditAssociation::association, &EditAssociation::parent_account);
 
 template <>
-struct Fields<EditQos> {
-    static constexpr auto list = std::tuple{field<1>(&EditQos::edit), field<2>(&EditQos::qos)};
-};
+inline constexpr auto fields_of<EditQos> = numbered(&EditQos::edit, &EditQos::qos);
 
 template <>
-struct Fields<DecayUsage> {
-    static constexpr auto list = std::tuple{field<1>(&DecayUsage::factor)};
-};
+inline constexpr auto fields_of<DecayUsage> = numbered(&DecayUsage::factor);
 
 template <>
-struct Fields<ResetUsage> {
-    static constexpr auto list =
-        std::tuple{field<1>(&ResetUsage::account), field<2>(&ResetUsage::user), field<3>(&ResetUsage::qos)};
-};
+inline constexpr auto fields_of<ResetUsage> = numbered(&ResetUsage::account, &ResetUsage::user, &ResetUsage::qos);
 
 template <>
-struct Fields<AccountsEdit> {
-    static constexpr auto list =
-        std::tuple{field<1>(&AccountsEdit::account), field<2>(&AccountsEdit::user),
-                   field<3>(&AccountsEdit::association), field<4>(&AccountsEdit::qos), field<5>(&AccountsEdit::reset)};
-};
+inline constexpr auto fields_of<AccountsEdit> = numbered(
+    &AccountsEdit::account, &AccountsEdit::user, &AccountsEdit::association, &AccountsEdit::qos, &AccountsEdit::reset);
 
 template <>
-struct Fields<EditAccounts> {
-    static constexpr auto list = std::tuple{field<1>(&EditAccounts::edits)};
-};
+inline constexpr auto fields_of<EditAccounts> = numbered(&EditAccounts::edits, since<3>(&EditAccounts::actor));
 
 template <>
-struct Fields<OutboxDelivered> {
-    static constexpr auto list = std::tuple{field<1>(&OutboxDelivered::sequence)};
-};
+inline constexpr auto fields_of<OutboxDelivered> = numbered(&OutboxDelivered::sequence);
 
 template <>
-struct Fields<BeginEra> {
-    static constexpr auto list = std::tuple{field<1, 2>(&BeginEra::history), field<2, 2>(&BeginEra::mark)};
-};
+inline constexpr auto fields_of<BeginEra> = numbered(since<2>(&BeginEra::history), since<2>(&BeginEra::mark));
 
 template <>
-struct Fields<TrustStepKey> {
-    static constexpr auto list = std::tuple{field<1, 2>(&TrustStepKey::key)};
-};
+inline constexpr auto fields_of<TrustStepKey> = numbered(since<2>(&TrustStepKey::key));
 
 template <>
-struct Fields<SetStateVersion> {
-    static constexpr auto list = std::tuple{field<1>(&SetStateVersion::version)};
-};
+inline constexpr auto fields_of<SetStateVersion> = numbered(&SetStateVersion::version);
 
 }  // namespace spur::archive

@@ -7,68 +7,33 @@
 namespace spur::archive {
 
 template <>
-struct Fields<NodeConfig> {
-    static constexpr auto list = std::tuple{
-        field<1>(&NodeConfig::names),         field<2>(&NodeConfig::addr),     field<3>(&NodeConfig::hostname),
-        field<4>(&NodeConfig::port),          field<5>(&NodeConfig::topology), field<6>(&NodeConfig::cpus),
-        field<7>(&NodeConfig::memory_mib),    field<8>(&NodeConfig::tmp_mib),  field<9>(&NodeConfig::gres),
-        field<10>(&NodeConfig::features),     field<11>(&NodeConfig::weight),  field<12>(&NodeConfig::core_spec),
-        field<13>(&NodeConfig::mem_spec_mib), field<14>(&NodeConfig::state),   field<15>(&NodeConfig::state_flags),
-        field<16>(&NodeConfig::reason),       field<17>(&NodeConfig::comment)};
-};
+inline constexpr auto fields_of<NodeConfig> =
+    numbered(&NodeConfig::names, &NodeConfig::addr, &NodeConfig::hostname, &NodeConfig::port, &NodeConfig::topology,
+             &NodeConfig::cpus, &NodeConfig::memory_mib, &NodeConfig::tmp_mib, &NodeConfig::gres, &NodeConfig::features,
+             &NodeConfig::weight, &NodeConfig::core_spec, &NodeConfig::mem_spec_mib, &NodeConfig::state,
+             &NodeConfig::state_flags, &NodeConfig::reason, &NodeConfig::comment);
 
 template <>
-struct Fields<Policies> {
-    static constexpr auto list = std::tuple{field<1>(&Policies::first_job_id),
-                                            field<2>(&Policies::max_job_id),
-                                            field<3>(&Policies::max_job_count),
-                                            field<4>(&Policies::max_array_size),
-                                            field<5>(&Policies::max_step_count),
-                                            field<6>(&Policies::max_tasks_per_node),
-                                            field<7>(&Policies::min_job_age_s),
-                                            field<8>(&Policies::over_time_limit_min),
-                                            field<9>(&Policies::kill_wait_s),
-                                            field<10>(&Policies::inactive_limit_s),
-                                            field<11>(&Policies::batch_start_timeout_s),
-                                            field<12>(&Policies::job_requeue),
-                                            field<13>(&Policies::max_batch_requeue),
-                                            field<14>(&Policies::kill_on_invalid_dependency),
-                                            field<15>(&Policies::return_to_service),
-                                            field<16>(&Policies::enforce_part_limits),
-                                            field<17>(&Policies::enforce),
-                                            field<18>(&Policies::preempt_mode),
-                                            field<19>(&Policies::preempt_exempt_time_s),
-                                            field<20>(&Policies::default_mem_per_cpu_mib),
-                                            field<21>(&Policies::default_mem_per_node_mib),
-                                            field<22>(&Policies::max_mem_per_cpu_mib),
-                                            field<23>(&Policies::max_mem_per_node_mib),
-                                            field<24>(&Policies::track_memory),
-                                            field<25>(&Policies::disable_root_jobs),
-                                            field<26>(&Policies::requeue_exit),
-                                            field<27>(&Policies::requeue_exit_hold),
-                                            field<28>(&Policies::default_time_min),
-                                            field<29>(&Policies::usage_half_life_s),
-                                            field<30>(&Policies::config_overrides),
-                                            field<31>(&Policies::keep_outbox),
-                                            field<32>(&Policies::bill_highest_only),
-                                            field<33>(&Policies::preempt_type),
-                                            field<34>(&Policies::max_switch_wait_s),
-                                            field<35>(&Policies::resv_over_run_min),
-                                            field<36, 2>(&Policies::max_stored_per_user_mib),
-                                            field<37, 2>(&Policies::private_data)};
-};
+inline constexpr auto fields_of<Policies> = numbered(
+    &Policies::first_job_id, &Policies::max_job_id, &Policies::max_job_count, &Policies::max_array_size,
+    &Policies::max_step_count, &Policies::max_tasks_per_node, &Policies::min_job_age_s, &Policies::over_time_limit_min,
+    &Policies::kill_wait_s, &Policies::inactive_limit_s, &Policies::batch_start_timeout_s, &Policies::job_requeue,
+    &Policies::max_batch_requeue, &Policies::kill_on_invalid_dependency, &Policies::return_to_service,
+    &Policies::enforce_part_limits, &Policies::enforce, &Policies::preempt_mode, &Policies::preempt_exempt_time_s,
+    &Policies::default_mem_per_cpu_mib, &Policies::default_mem_per_node_mib, &Policies::max_mem_per_cpu_mib,
+    &Policies::max_mem_per_node_mib, &Policies::track_memory, &Policies::disable_root_jobs, &Policies::requeue_exit,
+    &Policies::requeue_exit_hold, &Policies::default_time_min, &Policies::usage_half_life_s,
+    &Policies::config_overrides, &Policies::keep_outbox, &Policies::bill_highest_only, &Policies::preempt_type,
+    &Policies::max_switch_wait_s, &Policies::resv_over_run_min, since<2>(&Policies::max_stored_per_user_mib),
+    since<2>(&Policies::private_data));
 
 template <>
-struct Fields<SwitchConfig> {
-    static constexpr auto list =
-        std::tuple{field<1>(&SwitchConfig::name), field<2>(&SwitchConfig::nodes), field<3>(&SwitchConfig::switches)};
-};
+inline constexpr auto fields_of<SwitchConfig> =
+    numbered(&SwitchConfig::name, &SwitchConfig::nodes, &SwitchConfig::switches);
 
 template <>
-struct Fields<ClusterConfig> {
-    static constexpr auto list = std::tuple{field<1>(&ClusterConfig::cluster_name), field<2>(&ClusterConfig::nodes),
-                                            field<3>(&ClusterConfig::partitions),   field<4>(&ClusterConfig::licenses),
-                                            field<5>(&ClusterConfig::policies),     field<6>(&ClusterConfig::switches)};
-};
+inline constexpr auto fields_of<ClusterConfig> =
+    numbered(&ClusterConfig::cluster_name, &ClusterConfig::nodes, &ClusterConfig::partitions, &ClusterConfig::licenses,
+             &ClusterConfig::policies, &ClusterConfig::switches);
 
 }  // namespace spur::archive

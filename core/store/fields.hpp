@@ -1,5 +1,5 @@
-// The numbers of every stored record's fields. Append with the next number; never change, reuse or remove one.
-// What follows from other records (counts, what is in use) has no number: it is worked out again after loading.
+// The fields of every stored record, numbered by their place: append, and never move, reuse or remove one. What follows
+// from other records (counts, what is in use) has no number: it is worked out again after loading.
 #pragma once
 
 #include "core/model/association.hpp"
@@ -14,370 +14,171 @@
 
 namespace spur::archive {
 
-#define SPUR_FIELD(number, member, ...) field<number, since(number, &LastNumbers::job_spec)>(&JobSpec::member),
+#define SPUR_FIELD(number, member, ...) field<number, version_of(number, &LastNumbers::job_spec)>(&JobSpec::member),
 template <>
-struct Fields<JobSpec> {
-    static constexpr auto list = without_last(std::tuple{SPUR_JOB_SPEC(SPUR_FIELD, SPUR_FIELD, SPUR_FIELD) 0});
-};
+inline constexpr auto fields_of<JobSpec> =
+    FieldList{without_last(std::tuple{SPUR_JOB_SPEC(SPUR_FIELD, SPUR_FIELD, SPUR_FIELD) 0})};
 #undef SPUR_FIELD
 
 template <>
-struct Fields<ResourceLimit> {
-    static constexpr auto list =
-        std::tuple{field<1>(&ResourceLimit::name), field<2>(&ResourceLimit::soft), field<3>(&ResourceLimit::hard)};
-};
+inline constexpr auto fields_of<ResourceLimit> =
+    numbered(&ResourceLimit::name, &ResourceLimit::soft, &ResourceLimit::hard);
 
 template <>
-struct Fields<Topology> {
-    static constexpr auto list =
-        std::tuple{field<1>(&Topology::boards), field<2>(&Topology::sockets), field<3>(&Topology::cores_per_socket),
-                   field<4>(&Topology::threads_per_core)};
-};
+inline constexpr auto fields_of<Topology> =
+    numbered(&Topology::boards, &Topology::sockets, &Topology::cores_per_socket, &Topology::threads_per_core);
 
 template <>
-struct Fields<GresPool> {
-    static constexpr auto list =
-        std::tuple{field<1>(&GresPool::name), field<2>(&GresPool::type), field<3>(&GresPool::count),
-                   field<4>(&GresPool::first_index), field<5>(&GresPool::has_devices)};
-};
+inline constexpr auto fields_of<GresPool> =
+    numbered(&GresPool::name, &GresPool::type, &GresPool::count, &GresPool::first_index, &GresPool::has_devices);
 
 template <>
-struct Fields<DevicePlace> {
-    static constexpr auto list = std::tuple{field<1>(&DevicePlace::index), field<2>(&DevicePlace::socket),
-                                            field<3>(&DevicePlace::cores), field<4>(&DevicePlace::failed)};
-};
+inline constexpr auto fields_of<DevicePlace> =
+    numbered(&DevicePlace::index, &DevicePlace::socket, &DevicePlace::cores, &DevicePlace::failed);
 
 template <>
-struct Fields<DeviceLink> {
-    static constexpr auto list = std::tuple{field<1>(&DeviceLink::from), field<2>(&DeviceLink::to),
-                                            field<3>(&DeviceLink::kind), field<4>(&DeviceLink::weight)};
-};
+inline constexpr auto fields_of<DeviceLink> =
+    numbered(&DeviceLink::from, &DeviceLink::to, &DeviceLink::kind, &DeviceLink::weight);
 
 template <>
-struct Fields<GresShare> {
-    static constexpr auto list =
-        std::tuple{field<1>(&GresShare::name), field<2>(&GresShare::type), field<3>(&GresShare::count),
-                   field<4>(&GresShare::devices), field<5>(&GresShare::per_device)};
-};
+inline constexpr auto fields_of<GresShare> =
+    numbered(&GresShare::name, &GresShare::type, &GresShare::count, &GresShare::devices, &GresShare::per_device);
 
 template <>
-struct Fields<NodeShare> {
-    static constexpr auto list =
-        std::tuple{field<1>(&NodeShare::node),       field<2>(&NodeShare::cores), field<3>(&NodeShare::cpus),
-                   field<4>(&NodeShare::memory_mib), field<5>(&NodeShare::gres),  field<6>(&NodeShare::tasks)};
-};
+inline constexpr auto fields_of<NodeShare> = numbered(&NodeShare::node, &NodeShare::cores, &NodeShare::cpus,
+                                                      &NodeShare::memory_mib, &NodeShare::gres, &NodeShare::tasks);
 
 template <>
-struct Fields<Sharing> {
-    static constexpr auto list = std::tuple{field<1>(&Sharing::jobs_per_core)};
-};
+inline constexpr auto fields_of<Sharing> = numbered(&Sharing::jobs_per_core);
 
 template <>
-struct Fields<LicenseCount> {
-    static constexpr auto list = std::tuple{field<1>(&LicenseCount::name), field<2>(&LicenseCount::count)};
-};
+inline constexpr auto fields_of<LicenseCount> = numbered(&LicenseCount::name, &LicenseCount::count);
 
 template <>
-struct Fields<Dependency> {
-    static constexpr auto list =
-        std::tuple{field<1>(&Dependency::type),      field<2>(&Dependency::job),       field<3>(&Dependency::task),
-                   field<4>(&Dependency::all_tasks), field<5>(&Dependency::delay_min), field<6>(&Dependency::state)};
-};
+inline constexpr auto fields_of<Dependency> =
+    numbered(&Dependency::type, &Dependency::job, &Dependency::task, &Dependency::all_tasks, &Dependency::delay_min,
+             &Dependency::state);
 
 template <>
-struct Fields<DependencyList> {
-    static constexpr auto list = std::tuple{field<1>(&DependencyList::any), field<2>(&DependencyList::entries)};
-};
+inline constexpr auto fields_of<DependencyList> = numbered(&DependencyList::any, &DependencyList::entries);
 
 template <>
-struct Fields<Allocation> {
-    static constexpr auto list =
-        std::tuple{field<1>(&Allocation::shares),   field<2>(&Allocation::licenses),   field<3>(&Allocation::partition),
-                   field<4>(&Allocation::cpus),     field<5>(&Allocation::memory_mib), field<6>(&Allocation::sharing),
-                   field<7>(&Allocation::exclusive)};
-};
+inline constexpr auto fields_of<Allocation> =
+    numbered(&Allocation::shares, &Allocation::licenses, &Allocation::partition, &Allocation::cpus,
+             &Allocation::memory_mib, &Allocation::sharing, &Allocation::exclusive);
 
 template <>
-struct Fields<Job> {
-    static constexpr auto list = std::tuple{field<1>(&Job::id),
-                                            field<2>(&Job::attempt),
-                                            field<3>(&Job::state),
-                                            field<4>(&Job::hold),
-                                            field<5>(&Job::eligible),
-                                            field<6>(&Job::priority_set),
-                                            field<7>(&Job::reason),
-                                            field<8>(&Job::flags),
-                                            field<9>(&Job::priority),
-                                            field<10>(&Job::restarts),
-                                            field<11>(&Job::exit_status),
-                                            field<12>(&Job::derived_exit_status),
-                                            field<13>(&Job::time_limit_min),
-                                            field<14>(&Job::suspended_s),
-                                            field<15>(&Job::version),
-                                            field<16>(&Job::allocation),
-                                            field<17>(&Job::open_shares),
-                                            field<18>(&Job::submit_time),
-                                            field<19>(&Job::eligible_time),
-                                            field<20>(&Job::accrue_time),
-                                            field<21>(&Job::start_time),
-                                            field<22>(&Job::end_time),
-                                            field<23>(&Job::suspend_time),
-                                            field<24>(&Job::preempt_time),
-                                            field<25>(&Job::resize_time),
-                                            field<26>(&Job::last_sched_eval),
-                                            field<27>(&Job::pre_suspend_s),
-                                            field<28>(&Job::array_job),
-                                            field<29>(&Job::array_task),
-                                            field<30>(&Job::array_limit),
-                                            field<31>(&Job::array_pending),
-                                            field<32>(&Job::het_job),
-                                            field<33>(&Job::het_offset),
-                                            field<34>(&Job::dependencies),
-                                            field<35>(&Job::association),
-                                            field<36>(&Job::cancelled_by),
-                                            field<37>(&Job::failed_node),
-                                            field<38>(&Job::reason_text),
-                                            field<39>(&Job::scheduled_nodes),
-                                            field<40>(&Job::system_comment),
-                                            field<41>(&Job::cores_released),
-                                            field<42>(&Job::leaving),
-                                            field<43>(&Job::warned),
-                                            field<44>(&Job::next_step)};
-};
+inline constexpr auto fields_of<Job> = numbered(
+    &Job::id, &Job::attempt, &Job::state, &Job::hold, &Job::eligible, &Job::priority_set, &Job::reason, &Job::flags,
+    &Job::priority, &Job::restarts, &Job::exit_status, &Job::derived_exit_status, &Job::time_limit_min,
+    &Job::suspended_s, &Job::version, &Job::allocation, &Job::open_shares, &Job::submit_time, &Job::eligible_time,
+    &Job::accrue_time, &Job::start_time, &Job::end_time, &Job::suspend_time, &Job::preempt_time, &Job::resize_time,
+    &Job::last_sched_eval, &Job::pre_suspend_s, &Job::array_job, &Job::array_task, &Job::array_limit,
+    &Job::array_pending, &Job::het_job, &Job::het_offset, &Job::dependencies, &Job::association, &Job::cancelled_by,
+    &Job::failed_node, &Job::reason_text, &Job::scheduled_nodes, &Job::system_comment, &Job::cores_released,
+    &Job::leaving, &Job::warned, &Job::next_step);
 
 template <>
-struct Fields<Array> {
-    static constexpr auto list = std::tuple{
-        field<1>(&Array::id),    field<2>(&Array::max_running), field<3>(&Array::size),   field<4>(&Array::active),
-        field<5>(&Array::ended), field<6>(&Array::failed),      field<7>(&Array::version)};
-};
+inline constexpr auto fields_of<Array> = numbered(&Array::id, &Array::max_running, &Array::size, &Array::active,
+                                                  &Array::ended, &Array::failed, &Array::version);
 
 template <>
-struct Fields<StepUsage> {
-    static constexpr auto list =
-        std::tuple{field<1>(&StepUsage::user_us), field<2>(&StepUsage::system_us), field<3>(&StepUsage::max_rss_kib),
-                   field<4>(&StepUsage::read_bytes), field<5>(&StepUsage::write_bytes)};
-};
+inline constexpr auto fields_of<TaskExtreme> =
+    numbered(since<3>(&TaskExtreme::value), since<3>(&TaskExtreme::node), since<3>(&TaskExtreme::task));
 
 template <>
-struct Fields<Step> {
-    static constexpr auto list = std::tuple{field<1>(&Step::key),           field<2>(&Step::attempt),
-                                            field<3>(&Step::state),         field<4>(&Step::overlap),
-                                            field<5>(&Step::name),          field<6>(&Step::tasks),
-                                            field<7>(&Step::cpus_per_task), field<8>(&Step::time_limit_min),
-                                            field<9>(&Step::exit_status),   field<10>(&Step::start_time),
-                                            field<11>(&Step::end_time),     field<12>(&Step::shares),
-                                            field<13>(&Step::task_ids),     field<14>(&Step::submit_host),
-                                            field<15>(&Step::version),      field<16, 3>(&Step::open_shares),
-                                            field<17, 3>(&Step::cause),     field<18, 3>(&Step::usage),
-                                            field<19, 3>(&Step::srun_pid),  field<20, 3>(&Step::distribution)};
-};
+inline constexpr auto fields_of<MeasuredUse> =
+    numbered(since<3>(&MeasuredUse::total), since<3>(&MeasuredUse::max), since<3>(&MeasuredUse::min));
 
 template <>
-struct Fields<StepKey> {
-    static constexpr auto list = std::tuple{field<1>(&StepKey::job), field<2>(&StepKey::step)};
-};
+inline constexpr auto fields_of<StepUsage> =
+    numbered(&StepUsage::user_us, &StepUsage::system_us, &StepUsage::max_rss_kib, &StepUsage::read_bytes,
+             &StepUsage::write_bytes, since<3>(&StepUsage::tasks), since<3>(&StepUsage::measured));
 
 template <>
-struct Fields<Node> {
-    static constexpr auto list = std::tuple{field<1>(&Node::id),
-                                            field<2>(&Node::name),
-                                            field<3>(&Node::hostname),
-                                            field<4>(&Node::addr),
-                                            field<5>(&Node::port),
-                                            field<6>(&Node::configured),
-                                            field<7>(&Node::topology),
-                                            field<8>(&Node::cpus),
-                                            field<9>(&Node::memory_mib),
-                                            field<10>(&Node::tmp_mib),
-                                            field<11>(&Node::gres),
-                                            field<12>(&Node::features),
-                                            field<13>(&Node::active_features),
-                                            field<14>(&Node::weight),
-                                            field<15>(&Node::core_spec),
-                                            field<16>(&Node::mem_spec_mib),
-                                            field<17>(&Node::state),
-                                            field<18>(&Node::flags),
-                                            field<19>(&Node::reason),
-                                            field<20>(&Node::reason_uid),
-                                            field<21>(&Node::reason_time),
-                                            field<22>(&Node::boot_time),
-                                            field<23>(&Node::start_time),
-                                            field<24>(&Node::last_busy),
-                                            field<25>(&Node::boot_id),
-                                            field<26>(&Node::architecture),
-                                            field<27>(&Node::os),
-                                            field<28>(&Node::software_version),
-                                            field<29>(&Node::comment),
-                                            field<30>(&Node::extra),
-                                            field<31>(&Node::version),
-                                            field<32>(&Node::gpu_places),
-                                            field<33>(&Node::gpu_links),
-                                            field<34>(&Node::spool_id),
-                                            field<35>(&Node::enforced),
-                                            field<36, 3>(&Node::after_reboot)};
-};
+inline constexpr auto fields_of<Step> =
+    numbered(&Step::key, &Step::attempt, &Step::state, &Step::overlap, &Step::name, &Step::tasks, &Step::cpus_per_task,
+             &Step::time_limit_min, &Step::exit_status, &Step::start_time, &Step::end_time, &Step::shares,
+             &Step::task_ids, &Step::submit_host, &Step::version, since<3>(&Step::open_shares), since<3>(&Step::cause),
+             since<3>(&Step::usage), since<3>(&Step::srun_pid), since<3>(&Step::distribution));
 
 template <>
-struct Fields<BillingWeight> {
-    static constexpr auto list = std::tuple{field<1>(&BillingWeight::tres), field<2>(&BillingWeight::weight)};
-};
+inline constexpr auto fields_of<StepKey> = numbered(&StepKey::job, &StepKey::step);
 
 template <>
-struct Fields<Partition> {
-    static constexpr auto list = std::tuple{field<1>(&Partition::name),
-                                            field<2>(&Partition::is_default),
-                                            field<3>(&Partition::node_text),
-                                            field<4>(&Partition::nodes),
-                                            field<5>(&Partition::state),
-                                            field<6>(&Partition::max_time_min),
-                                            field<7>(&Partition::default_time_min),
-                                            field<8>(&Partition::min_nodes),
-                                            field<9>(&Partition::max_nodes),
-                                            field<10>(&Partition::max_cpus_per_node),
-                                            field<11>(&Partition::priority_tier),
-                                            field<12>(&Partition::priority_job_factor),
-                                            field<13>(&Partition::hidden),
-                                            field<14>(&Partition::root_only),
-                                            field<15>(&Partition::require_reservation),
-                                            field<16>(&Partition::exclusive_user),
-                                            field<17>(&Partition::disable_root_jobs),
-                                            field<18>(&Partition::lln),
-                                            field<19>(&Partition::oversubscribe),
-                                            field<20>(&Partition::oversubscribe_jobs),
-                                            field<21>(&Partition::preempt_mode),
-                                            field<22>(&Partition::grace_time_s),
-                                            field<23>(&Partition::over_time_limit_min),
-                                            field<24>(&Partition::allow_groups),
-                                            field<25>(&Partition::allow_accounts),
-                                            field<26>(&Partition::deny_accounts),
-                                            field<27>(&Partition::allow_qos),
-                                            field<28>(&Partition::deny_qos),
-                                            field<29>(&Partition::allow_alloc_nodes),
-                                            field<30>(&Partition::qos),
-                                            field<31>(&Partition::default_mem_per_cpu_mib),
-                                            field<32>(&Partition::default_mem_per_node_mib),
-                                            field<33>(&Partition::max_mem_per_cpu_mib),
-                                            field<34>(&Partition::max_mem_per_node_mib),
-                                            field<35>(&Partition::default_cpus_per_gpu),
-                                            field<36>(&Partition::default_mem_per_gpu_mib),
-                                            field<37>(&Partition::billing_weights),
-                                            field<38>(&Partition::alternate),
-                                            field<39>(&Partition::total_cpus),
-                                            field<40>(&Partition::version)};
-};
+inline constexpr auto fields_of<Node> = numbered(
+    &Node::id, &Node::name, &Node::hostname, &Node::addr, &Node::port, &Node::configured, &Node::topology, &Node::cpus,
+    &Node::memory_mib, &Node::tmp_mib, &Node::gres, &Node::features, &Node::active_features, &Node::weight,
+    &Node::core_spec, &Node::mem_spec_mib, &Node::state, &Node::flags, &Node::reason, &Node::reason_uid,
+    &Node::reason_time, &Node::boot_time, &Node::start_time, &Node::last_busy, &Node::boot_id, &Node::architecture,
+    &Node::os, &Node::software_version, &Node::comment, &Node::extra, &Node::version, &Node::gpu_places,
+    &Node::gpu_links, &Node::spool_id, &Node::enforced, since<3>(&Node::after_reboot));
 
 template <>
-struct Fields<Reservation> {
-    static constexpr auto list =
-        std::tuple{field<1>(&Reservation::name),          field<2>(&Reservation::start_time),
-                   field<3>(&Reservation::end_time),      field<4>(&Reservation::nodes),
-                   field<5>(&Reservation::cores),         field<6>(&Reservation::core_count),
-                   field<7>(&Reservation::features),      field<8>(&Reservation::partition),
-                   field<9>(&Reservation::users),         field<10>(&Reservation::accounts),
-                   field<11>(&Reservation::deny_users),   field<12>(&Reservation::deny_accounts),
-                   field<13>(&Reservation::licenses),     field<14>(&Reservation::flags),
-                   field<15>(&Reservation::purge_comp_s), field<16>(&Reservation::max_start_delay_s),
-                   field<17>(&Reservation::comment),      field<18>(&Reservation::version),
-                   field<19>(&Reservation::groups),       field<20>(&Reservation::group_members),
-                   field<21>(&Reservation::idle_since)};
-};
+inline constexpr auto fields_of<BillingWeight> = numbered(&BillingWeight::tres, &BillingWeight::weight);
 
 template <>
-struct Fields<Account> {
-    static constexpr auto list = std::tuple{field<1>(&Account::name), field<2>(&Account::description),
-                                            field<3>(&Account::organization), field<4>(&Account::coordinators)};
-};
+inline constexpr auto fields_of<Partition> =
+    numbered(&Partition::name, &Partition::is_default, &Partition::node_text, &Partition::nodes, &Partition::state,
+             &Partition::max_time_min, &Partition::default_time_min, &Partition::min_nodes, &Partition::max_nodes,
+             &Partition::max_cpus_per_node, &Partition::priority_tier, &Partition::priority_job_factor,
+             &Partition::hidden, &Partition::root_only, &Partition::require_reservation, &Partition::exclusive_user,
+             &Partition::disable_root_jobs, &Partition::lln, &Partition::oversubscribe, &Partition::oversubscribe_jobs,
+             &Partition::preempt_mode, &Partition::grace_time_s, &Partition::over_time_limit_min,
+             &Partition::allow_groups, &Partition::allow_accounts, &Partition::deny_accounts, &Partition::allow_qos,
+             &Partition::deny_qos, &Partition::allow_alloc_nodes, &Partition::qos, &Partition::default_mem_per_cpu_mib,
+             &Partition::default_mem_per_node_mib, &Partition::max_mem_per_cpu_mib, &Partition::max_mem_per_node_mib,
+             &Partition::default_cpus_per_gpu, &Partition::default_mem_per_gpu_mib, &Partition::billing_weights,
+             &Partition::alternate, &Partition::total_cpus, &Partition::version);
 
 template <>
-struct Fields<User> {
-    static constexpr auto list = std::tuple{field<1>(&User::name), field<2>(&User::default_account),
-                                            field<3>(&User::default_wckey), field<4>(&User::admin_level)};
-};
+inline constexpr auto fields_of<Reservation> = numbered(
+    &Reservation::name, &Reservation::start_time, &Reservation::end_time, &Reservation::nodes, &Reservation::cores,
+    &Reservation::core_count, &Reservation::features, &Reservation::partition, &Reservation::users,
+    &Reservation::accounts, &Reservation::deny_users, &Reservation::deny_accounts, &Reservation::licenses,
+    &Reservation::flags, &Reservation::purge_comp_s, &Reservation::max_start_delay_s, &Reservation::comment,
+    &Reservation::version, &Reservation::groups, &Reservation::group_members, &Reservation::idle_since);
 
 template <>
-struct Fields<Limits> {
-    static constexpr auto list = std::tuple{field<1>(&Limits::grp_jobs),
-                                            field<2>(&Limits::grp_jobs_accrue),
-                                            field<3>(&Limits::grp_submit_jobs),
-                                            field<4>(&Limits::grp_wall_min),
-                                            field<5>(&Limits::grp_tres),
-                                            field<6>(&Limits::grp_tres_mins),
-                                            field<7>(&Limits::grp_tres_run_mins),
-                                            field<8>(&Limits::max_jobs),
-                                            field<9>(&Limits::max_jobs_accrue),
-                                            field<10>(&Limits::max_submit_jobs),
-                                            field<11>(&Limits::max_wall_min),
-                                            field<12>(&Limits::max_tres_per_job),
-                                            field<13>(&Limits::max_tres_per_node),
-                                            field<14>(&Limits::max_tres_mins_per_job),
-                                            field<15>(&Limits::min_priority_threshold)};
-};
+inline constexpr auto fields_of<Account> =
+    numbered(&Account::name, &Account::description, &Account::organization, &Account::coordinators);
 
 template <>
-struct Fields<TresSeconds> {
-    static constexpr auto list = std::tuple{field<1>(&TresSeconds::name), field<2>(&TresSeconds::seconds)};
-};
+inline constexpr auto fields_of<User> =
+    numbered(&User::name, &User::default_account, &User::default_wckey, &User::admin_level);
 
 template <>
-struct Fields<Usage> {
-    static constexpr auto list =
-        std::tuple{field<1>(&Usage::raw), field<2>(&Usage::grp_wall_s), field<3>(&Usage::tres_seconds)};
-};
+inline constexpr auto fields_of<Limits> =
+    numbered(&Limits::grp_jobs, &Limits::grp_jobs_accrue, &Limits::grp_submit_jobs, &Limits::grp_wall_min,
+             &Limits::grp_tres, &Limits::grp_tres_mins, &Limits::grp_tres_run_mins, &Limits::max_jobs,
+             &Limits::max_jobs_accrue, &Limits::max_submit_jobs, &Limits::max_wall_min, &Limits::max_tres_per_job,
+             &Limits::max_tres_per_node, &Limits::max_tres_mins_per_job, &Limits::min_priority_threshold);
 
 template <>
-struct Fields<Association> {
-    static constexpr auto list = std::tuple{field<1>(&Association::id),
-                                            field<2>(&Association::parent),
-                                            field<3>(&Association::account),
-                                            field<4>(&Association::user),
-                                            field<5>(&Association::partition),
-                                            field<6>(&Association::shares),
-                                            field<7>(&Association::shares_parent),
-                                            field<8>(&Association::priority),
-                                            field<9>(&Association::limits),
-                                            field<10>(&Association::qos),
-                                            field<11>(&Association::default_qos),
-                                            field<12>(&Association::is_default),
-                                            field<13>(&Association::comment),
-                                            field<14>(&Association::usage),
-                                            field<15>(&Association::version)};
-};
+inline constexpr auto fields_of<TresSeconds> = numbered(&TresSeconds::name, &TresSeconds::seconds);
 
 template <>
-struct Fields<Qos> {
-    static constexpr auto list = std::tuple{field<1>(&Qos::id),
-                                            field<2>(&Qos::name),
-                                            field<3>(&Qos::description),
-                                            field<4>(&Qos::priority),
-                                            field<5>(&Qos::flags),
-                                            field<6>(&Qos::grace_time_s),
-                                            field<7>(&Qos::preempt_exempt_time_s),
-                                            field<8>(&Qos::preempt),
-                                            field<9>(&Qos::preempt_mode),
-                                            field<10>(&Qos::usage_factor),
-                                            field<11>(&Qos::usage_threshold),
-                                            field<12>(&Qos::limits),
-                                            field<13>(&Qos::max_tres_per_user),
-                                            field<14>(&Qos::max_tres_per_account),
-                                            field<15>(&Qos::max_jobs_per_account),
-                                            field<16>(&Qos::max_submit_jobs_per_account),
-                                            field<17>(&Qos::min_tres_per_job),
-                                            field<18>(&Qos::usage),
-                                            field<19>(&Qos::version),
-                                            field<20>(&Qos::limit_factor),
-                                            field<21>(&Qos::max_jobs_accrue_per_account)};
-};
+inline constexpr auto fields_of<Usage> = numbered(&Usage::raw, &Usage::grp_wall_s, &Usage::tres_seconds);
 
 template <>
-struct Fields<Era> {
-    static constexpr auto list = std::tuple{field<1>(&Era::number), field<2>(&Era::mark), field<3>(&Era::version)};
-};
+inline constexpr auto fields_of<Association> =
+    numbered(&Association::id, &Association::parent, &Association::account, &Association::user, &Association::partition,
+             &Association::shares, &Association::shares_parent, &Association::priority, &Association::limits,
+             &Association::qos, &Association::default_qos, &Association::is_default, &Association::comment,
+             &Association::usage, &Association::version);
 
 template <>
-struct Fields<History> {
-    static constexpr auto list =
-        std::tuple{field<1>(&History::id), field<2>(&History::eras), field<3>(&History::step_keys)};
-};
+inline constexpr auto fields_of<Qos> =
+    numbered(&Qos::id, &Qos::name, &Qos::description, &Qos::priority, &Qos::flags, &Qos::grace_time_s,
+             &Qos::preempt_exempt_time_s, &Qos::preempt, &Qos::preempt_mode, &Qos::usage_factor, &Qos::usage_threshold,
+             &Qos::limits, &Qos::max_tres_per_user, &Qos::max_tres_per_account, &Qos::max_jobs_per_account,
+             &Qos::max_submit_jobs_per_account, &Qos::min_tres_per_job, &Qos::usage, &Qos::version, &Qos::limit_factor,
+             &Qos::max_jobs_accrue_per_account);
+
+template <>
+inline constexpr auto fields_of<Era> = numbered(&Era::number, &Era::mark, &Era::version);
+
+template <>
+inline constexpr auto fields_of<History> = numbered(&History::id, &History::eras, &History::step_keys);
 
 }  // namespace spur::archive

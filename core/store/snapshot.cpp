@@ -38,6 +38,7 @@ enum Kind : std::uint64_t {
     kind_end,
     kind_outbox,
     kind_history,
+    kind_open_event,
 };
 
 struct Meta {
@@ -77,6 +78,9 @@ struct StoredEntry {
     std::uint32_t spec{};  // by number from 1
     Job job;
     std::shared_ptr<const Step> step;
+    std::shared_ptr<const NodeEvent> event;
+    std::shared_ptr<const AccountsChange> change;
+    std::shared_ptr<const Reservation> reservation;
 };
 struct End {
     std::uint64_t records{};
@@ -86,44 +90,36 @@ struct End {
 
 namespace archive {
 template <>
-struct Fields<Meta> {
-    static constexpr auto list = std::tuple{field<1>(&Meta::version),
-                                            field<2>(&Meta::now),
-                                            field<3>(&Meta::next_job_id),
-                                            field<4>(&Meta::next_association_id),
-                                            field<5>(&Meta::next_qos_id),
-                                            field<6>(&Meta::usage_time),
-                                            field<7>(&Meta::next_outbox),
-                                            field<state_version_field, 2>(&Meta::state_version),
-                                            field<9, 2>(&Meta::config_generation),
-                                            field<10, 2>(&Meta::config_digests),
-                                            field<11, 3>(&Meta::outbox_is_read)};
-};
+inline constexpr auto fields_of<Meta> =
+    numbered(&Meta::version, &Meta::now, &Meta::next_job_id, &Meta::next_association_id, &Meta::next_qos_id,
+             &Meta::usage_time, &Meta::next_outbox, since<2>(&Meta::state_version), since<2>(&Meta::config_generation),
+             since<2>(&Meta::config_digests), since<3>(&Meta::outbox_is_read));
+static_assert(std::get<state_version_field - 1>(fields_of<Meta>.fields).member == &Meta::state_version);
 template <>
-struct Fields<StoredLicense> {
-    static constexpr auto list =
-        std::tuple{field<1>(&StoredLicense::name), field<2>(&StoredLicense::total), field<3>(&StoredLicense::used)};
-};
+inline constexpr auto fields_of<StoredLicense> =
+    numbered(&StoredLicense::name, &StoredLicense::total, &StoredLicense::used);
 template <>
-struct Fields<StoredSpec> {
-    static constexpr auto list =
-        std::tuple{field<1>(&StoredSpec::spec), field<2>(&StoredSpec::script), field<3>(&StoredSpec::environment)};
-};
+inline constexpr auto fields_of<StoredSpec> =
+    numbered(&StoredSpec::spec, &StoredSpec::script, &StoredSpec::environment);
 template <>
-struct Fields<StoredRequest> {
-    static constexpr auto list =
-        std::tuple{field<1>(&StoredRequest::id), field<2>(&StoredRequest::job), field<3>(&StoredRequest::time)};
-};
+inline constexpr auto fields_of<StoredRequest> =
+    numbered(&StoredRequest::id, &StoredRequest::job, &StoredRequest::time);
 template <>
-struct Fields<StoredEntry> {
-    static constexpr auto list =
-        std::tuple{field<1>(&StoredEntry::sequence), field<2>(&StoredEntry::kind), field<3>(&StoredEntry::at),
-                   field<4>(&StoredEntry::spec),     field<5>(&StoredEntry::job),  field<6>(&StoredEntry::step)};
-};
+inline constexpr auto fields_of<NodeEvent> =
+    numbered(&NodeEvent::node, &NodeEvent::start, &NodeEvent::end, &NodeEvent::state, &NodeEvent::reason,
+             &NodeEvent::reason_uid, &NodeEvent::tres);
+
 template <>
-struct Fields<End> {
-    static constexpr auto list = std::tuple{field<1>(&End::records)};
-};
+inline constexpr auto fields_of<AccountsChange> =
+    numbered(&AccountsChange::actor, &AccountsChange::number, &AccountsChange::action, &AccountsChange::subject,
+             &AccountsChange::change);
+template <>
+inline constexpr auto fields_of<StoredEntry> = numbered(&StoredEntry::sequence, &StoredEntry::kind, &StoredEntry::at,
+                                                        &StoredEntry::spec, &StoredEntry::job, &StoredEntry::step,
+                                                        since<3>(&StoredEntry::event), since<3>(&StoredEntry::change),
+                                                        since<3>(&StoredEntry::reservation));
+template <>
+inline constexpr auto fields_of<End> = numbered(&End::records);
 }  // namespace archive
 
 namespace {
@@ -156,8 +152,9 @@ public:
     }
 
     void add_entry(const OutboxEntry& entry) {
-        add(kind_outbox,
-            StoredEntry{entry.sequence, entry.kind, entry.at, number_of(entry.job->spec), *entry.job, entry.step});
+        add(kind_outbox, StoredEntry{entry.sequence, entry.kind, entry.at, entry.job ? number_of(entry.job->spec) : 0,
+                                     entry.job ? *entry.job : Job{}, entry.step, entry.event, entry.change,
+                                     entry.reservation});
     }
 
     Result<void> finish() {
@@ -233,6 +230,7 @@ struct ClusterSnapshot {
         for (const auto& [id, request] : c.requests_)
             out.add(kind_request, StoredRequest{id, request.first, request.second});
         for (const auto& entry : c.outbox_) out.add_entry(entry);
+        for (const auto& [node, event] : c.open_events_) out.add(kind_open_event, event);
         if (!(c.history_ == History{})) out.add(kind_history, c.history_);
         return out.finish();
     }
@@ -267,12 +265,12 @@ struct ClusterSnapshot {
     }
 
 private:
-    template <class T, class Map>
-    bool take_named(std::string_view body, Map& map) {
-        T record{};
+    template <class Map, class Key>
+    static bool take_into(Map& map, Key key, std::string_view body) {
+        typename Map::mapped_type record{};
         if (!archive::read_body(archive::Reader{body}, record)) return false;
-        const auto name = record.name;
-        map.insert_or_assign(name, std::move(record));
+        const auto place = record.*key;
+        map.insert_or_assign(place, std::move(record));
         return true;
     }
 
@@ -297,9 +295,9 @@ private:
             case kind_node:
                 return take_node(body);
             case kind_partition:
-                return take_named<Partition>(body, c.partitions_);
+                return take_into(c.partitions_, &Partition::name, body);
             case kind_reservation:
-                return take_named<Reservation>(body, c.reservations_);
+                return take_into(c.reservations_, &Reservation::name, body);
             case kind_license: {
                 StoredLicense license;
                 if (!archive::read_body(archive::Reader{body}, license)) return false;
@@ -307,17 +305,13 @@ private:
                 return true;
             }
             case kind_account:
-                return take_named<Account>(body, c.accounts_);
+                return take_into(c.accounts_, &Account::name, body);
             case kind_user:
-                return take_named<User>(body, c.users_);
+                return take_into(c.users_, &User::name, body);
             case kind_qos:
-                return take_named<Qos>(body, c.qos_);
-            case kind_association: {
-                Association record;
-                if (!archive::read_body(archive::Reader{body}, record)) return false;
-                c.associations_[record.id] = std::move(record);
-                return true;
-            }
+                return take_into(c.qos_, &Qos::name, body);
+            case kind_association:
+                return take_into(c.associations_, &Association::id, body);
             case kind_blob:
                 blobs_.emplace_back(body);
                 return true;
@@ -325,18 +319,10 @@ private:
                 return take_spec(body);
             case kind_job:
                 return take_job(body);
-            case kind_array: {
-                Array record;
-                if (!archive::read_body(archive::Reader{body}, record)) return false;
-                c.arrays_[record.id] = record;
-                return true;
-            }
-            case kind_step: {
-                Step record;
-                if (!archive::read_body(archive::Reader{body}, record)) return false;
-                c.steps_[record.key] = std::move(record);
-                return true;
-            }
+            case kind_array:
+                return take_into(c.arrays_, &Array::id, body);
+            case kind_step:
+                return take_into(c.steps_, &Step::key, body);
             case kind_request: {
                 StoredRequest record;
                 if (!archive::read_body(archive::Reader{body}, record)) return false;
@@ -345,6 +331,8 @@ private:
             }
             case kind_outbox:
                 return take_entry(body);
+            case kind_open_event:
+                return take_into(c.open_events_, &NodeEvent::node, body);
             case kind_history:
                 return archive::read_body(archive::Reader{body}, c.history_);
             default:
@@ -405,12 +393,17 @@ private:
 
     bool take_entry(std::string_view body) {
         StoredEntry stored;
-        if (!archive::read_body(archive::Reader{body}, stored) || stored.spec == 0 || stored.spec > asked_.size())
-            return false;
+        if (!archive::read_body(archive::Reader{body}, stored) || stored.spec > asked_.size()) return false;
+        if ((stored.kind < OutboxKind::node_event) != (stored.spec != 0)) return false;
+        auto& entry = c.outbox_.emplace_back(OutboxEntry{stored.sequence, stored.kind, stored.at});
+        entry.step = std::move(stored.step);
+        entry.event = std::move(stored.event);
+        entry.change = std::move(stored.change);
+        entry.reservation = std::move(stored.reservation);
+        if (stored.spec == 0) return true;
         stored.job.spec = asked_[stored.spec - 1].spec;
         stored.job.request = asked_[stored.spec - 1].request;
-        c.outbox_.push_back({stored.sequence, stored.kind, stored.at, std::make_shared<Job>(std::move(stored.job)),
-                             std::move(stored.step)});
+        entry.job = std::make_shared<Job>(std::move(stored.job));
         return true;
     }
 

@@ -12,7 +12,7 @@ namespace spur {
 // It also knows its history and whose signatures steps may bear (core/model/history.hpp).
 // Version 3: the end of a step on each of its nodes, and what it has used there (StepNodeDone). Reboots are followed to
 // their end: until the node has another boot id, and with what it is to be then. The outbox is kept once somebody reads
-// it.
+// it, and tells of nodes, reservations and accounts too.
 inline constexpr std::uint32_t first_state_version = 1;
 inline constexpr std::uint32_t version_with_step_ends = 3;
 inline constexpr std::uint32_t version_with_reboots = 3;

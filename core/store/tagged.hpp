@@ -1,15 +1,17 @@
 // The tagged binary format behind log entries, snapshots and what spurd and spurstepd tell each other. Light enough for
-// spurstepd: core/store/archive.hpp adds the core's own types. A struct lists its fields once, with numbers:
+// spurstepd: core/store/archive.hpp adds the core's own types. A struct lists its members once:
 //
-//     template <> struct Fields<JobId> { static constexpr auto list = std::tuple{field<1>(&JobId::value)}; };
+//     template <>
+//     inline constexpr auto fields_of<StepKey> = numbered(&StepKey::job, &StepKey::step);
 //
-// Writing leaves out what equals a default-constructed struct. Numbers are never reused. A field is a varint
-// `number * 4 + kind`, then: kind 0 a varint, kind 1 eight bytes, kind 2 a length and bytes.
+// A field's number is its place in that list, from 1: append, and never move, reuse or remove one. Writing leaves out
+// what equals a default-constructed struct. A field is a varint `number * 4 + kind`, then: kind 0 a varint, kind 1
+// eight bytes, kind 2 a length and bytes.
 //
 // What is written can be read: a value that the reader would refuse fails the writer. A field of a later version of the
-// state, `field<9, 3>(...)`, is written only where that version is in force, so a number that the reader does not know
-// comes from a newer release, and reading fails rather than dropping what it says. Fields that are SkipsUnknown are for
-// messages between neighbours of two releases: what the reader does not know is passed over.
+// state, `since<3>(&T::member)`, is written only where that version is in force, so a number that the reader does not
+// know comes from a newer release, and reading fails rather than dropping what it says. Lists that are
+// skipping_unknown() are for messages between neighbours of two releases: what the reader does not know is passed over.
 #pragma once
 
 #include <bit>
@@ -30,7 +32,7 @@
 namespace spur::archive {
 
 template <class T>
-struct Fields;  // specialise with `static constexpr auto list = std::tuple{field<1>(&T::member), ...}`
+inline constexpr auto fields_of = nullptr;  // specialise with `numbered(&T::member, ...)`
 
 template <std::uint32_t Number, std::uint32_t Since, class Owner, class Member>
 struct Field {
@@ -43,12 +45,37 @@ constexpr Field<Number, Since, Owner, Member> field(Member Owner::*member) {
     return {member};
 }
 
-struct SkipsUnknown {
-    static constexpr bool skips_unknown = true;
+template <class Tuple>
+struct FieldList {
+    Tuple fields;
+    bool skips_unknown = false;
+    constexpr FieldList skipping_unknown() const { return {fields, true}; }
 };
+template <class Tuple>
+FieldList(Tuple) -> FieldList<Tuple>;
+
+template <std::uint32_t Since, class Owner, class Member>
+struct LaterMember {
+    Member Owner::*member;
+};
+template <std::uint32_t Since, class Owner, class Member>
+constexpr LaterMember<Since, Owner, Member> since(Member Owner::*member) {
+    return {member};
+}
+
+template <std::uint32_t Number, std::uint32_t Since, class Owner, class Member>
+constexpr auto field(LaterMember<Since, Owner, Member> later) {
+    return field<Number, Since>(later.member);
+}
+template <class... Members>
+constexpr auto numbered(Members... members) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return FieldList{std::tuple{field<I + 1>(members)...}};
+    }(std::index_sequence_for<Members...>{});
+}
 
 template <class T>
-concept Struct = requires { Fields<T>::list; };
+concept Struct = !std::is_null_pointer_v<decltype(fields_of<T>)>;
 template <class T>
 concept Id = std::is_same_v<T, JobId> || std::is_same_v<T, NodeId> || std::is_same_v<T, StepId> ||
              std::is_same_v<T, AssociationId>;
@@ -177,7 +204,7 @@ void write_body(Writer& out, const T& value) {
                 }(),
                 ...);
         },
-        Fields<T>::list);
+        fields_of<T>.fields);
 }
 
 // ---- reading -------------------------------------------------------------------------------------------------------
@@ -316,10 +343,10 @@ bool read_body(Reader in, T& value) {
             [&](const auto&... entry) {
                 return ((entry.number == number && (good = read_field(in, kind, value.*(entry.member)), true)) || ...);
             },
-            Fields<T>::list);
+            fields_of<T>.fields);
         if (!good) return false;
         if (known) continue;
-        if constexpr (requires { Fields<T>::skips_unknown; }) {
+        if constexpr (fields_of<T>.skips_unknown) {
             if (!in.skip(kind)) return false;
         } else {
             return false;

@@ -51,8 +51,7 @@ Result<std::uint64_t> parse_mib(std::string_view text) {
     }
     const auto value = find_unsigned(digits);
     if (!value) return refuse();
-    if (unit == 0) return *value / kibi + (*value % kibi != 0);
-    const auto mib = scaled(*value, unit - 1);
+    const auto mib = unit == 0 ? std::optional{*value / kibi + (*value % kibi != 0)} : scaled(*value, unit - 1);
     constexpr std::uint64_t largest = std::uint64_t{1} << 52;  // beyond that a double cannot hold it
     if (!mib || *mib > largest) return refuse();
     return *mib;

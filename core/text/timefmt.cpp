@@ -1,6 +1,7 @@
 // Parsing and printing durations, limits and moments.
 #include "core/text/timefmt.hpp"
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <limits>
@@ -73,6 +74,18 @@ Result<std::uint32_t> parse_limit_min(std::string_view text) {
     if (minutes >= no_value)
         return fail(ErrorCode::invalid, "{} is longer than any time limit can be; write UNLIMITED", quoted(text));
     return static_cast<std::uint32_t>(minutes);
+}
+
+Result<std::uint32_t> parse_retention_h(std::string_view text) {
+    const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    const auto number = find_unsigned(text.substr(0, digits));
+    constexpr std::uint32_t day_h = 24, month_h = 30 * day_h, most = 100 * 366 * day_h;
+    constexpr std::pair<std::string_view, std::uint32_t> units[] = {
+        {"", month_h}, {"months", month_h}, {"month", month_h}, {"days", day_h}, {"day", day_h}, {"hours", 1}, {"hour", 1}};
+    for (const auto& [word, hours] : units)
+        if (number && equal_nocase(text.substr(digits), word) && *number > 0 && *number <= most / hours)
+            return static_cast<std::uint32_t>(*number) * hours;
+    return fail(ErrorCode::invalid, "must be a time such as \"12months\", \"90days\" or \"36hours\", not {}", quoted(text));
 }
 
 std::string print_duration(std::int64_t seconds) {

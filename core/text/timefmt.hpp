@@ -23,6 +23,9 @@ Result<std::int64_t> parse_duration_s(std::string_view text);
 // `unlimited`.
 Result<std::uint32_t> parse_limit_min(std::string_view text);
 
+// How long something is kept, in hours: "12months" (of 30 days), "90days", "36hours"; a bare number is of months.
+Result<std::uint32_t> parse_retention_h(std::string_view text);
+
 std::string print_duration(std::int64_t seconds);       // squeue's %M: "5:00", "1-02:03:04"; negative: "INVALID"
 std::string print_long_duration(std::int64_t seconds);  // scontrol's RunTime: always "00:05:00" or "1-02:03:04"
 std::string print_limit(std::uint32_t minutes);         // squeue's %l: "5:00", "UNLIMITED", "NOT_SET"

@@ -12,14 +12,17 @@
 #include "core/text/lexical.hpp"
 #include "daemons/common/auth/plugin_auth.hpp"
 #include "daemons/common/config/config.hpp"
+#include "daemons/common/isolate/process.hpp"
 #include "daemons/common/log/batch.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/common/log/throttle.hpp"
+#include "daemons/common/wire/accounting_name.hpp"
 #include "daemons/common/wire/members.hpp"
 #include "daemons/spurctld/engine/cluster_name.hpp"
 #include "daemons/spurctld/engine/plugin_log.hpp"
 #include "daemons/spurctld/settings/config_items.hpp"
 #include "daemons/spurctld/settings/config_warnings.hpp"
+#include "spur/v1/metrics.pb.h"
 #include "spur/v1/peer.pb.h"
 
 namespace spur::ctld {
@@ -74,9 +77,9 @@ SchedulerOptions scheduler_options(const SchedulerConfig& config) {
 }
 
 const std::vector<const host::AxisInfo*>& own_axes() {
-    static const std::vector<const host::AxisInfo*> axes{&host::StateAxis::info, &host::AuthAxis::info,
-                                                         &host::SchedAxis::info, &host::SelectAxis::info,
-                                                         &host::PriorityAxis::info};
+    static const std::vector<const host::AxisInfo*> axes{&host::StateAxis::info,    &host::AuthAxis::info,
+                                                         &host::SchedAxis::info,    &host::SelectAxis::info,
+                                                         &host::PriorityAxis::info, &host::JobSubmitAxis::info};
     return axes;
 }
 
@@ -138,6 +141,8 @@ private:
 host::HostOptions Controller::host_options(const Config& config) {
     host::HostOptions options;
     options.program = "spurctld";
+    options.isolate = isolate::isolator();
+    options.slow_call = std::chrono::seconds{10};
     options.facts = {{"cluster_name", config.cluster.cluster_name.str()},
                      {"state_dir", config.controller.state_dir},
                      {"listen_addr", config.controller.listen_addr},
@@ -204,6 +209,7 @@ Result<void> Controller::start() {
 Result<void> Controller::open_plugins() {
     SPUR_TRY(auth_, plugins_.open<host::AuthAxis>(config_));
     SPUR_TRY(policies_.select, plugins_.open<host::SelectAxis>(config_));
+    SPUR_TRY(job_submit_, plugins_.open_chain<host::JobSubmitAxis>(config_));
     SPUR_TRY(policies_.priority, plugins_.open<host::PriorityAxis>(config_));
     SPUR_TRY(policies_.sched, plugins_.open<host::SchedAxis>(config_));
     SPUR_TRY(const auto state, plugins_.open<host::StateAxis>(config_));
@@ -265,6 +271,7 @@ Result<void> Controller::serve() {
     engine_->observe(*scheduler_);
     engine_->observe(*peers_);  // before the keeper: what it proposes may depend on the version
     engine_->observe(*keeper_);
+    SPUR_CHECK(open_outbox());
     what_if_ = std::make_unique<WhatIf>([this] { return open_more_policies(); });
     gate_ = std::make_unique<ReadGate>(*engine_, leader_question(), config_.controller.hosts.size() < 2);
     engine_->observe(*gate_);
@@ -281,11 +288,32 @@ Result<void> Controller::serve() {
     options.tls = tls_options(config_.tls);
     server_ = std::make_unique<wire::RpcServer>(std::move(options));
     service_->register_all(*server_);
+    server_->unary("/spur.v1.Metrics/Read", [this](const wire::Call& call) { read_metrics(call); });
     server_->set_serving(false);  // until the engine has read the log
 
+    listen_to_plugins();
     SPUR_CHECK(engine_->start());
     SPUR_CHECK(server_->start());
     return {};
+}
+
+void Controller::read_metrics(const wire::Call& call) const {
+    v1::MetricsReply reply;
+    reply.set_text(host::openmetrics_text(plugins_.metrics()));
+    call.reply_with(reply);
+}
+
+// What plugins say has changed, and what follows from it here.
+void Controller::listen_to_plugins() {
+    for (const auto what : {SPUR_CHANGED_PLAN, SPUR_CHANGED_PRIORITIES})
+        plugins_.on_changed(what, [this](const host::Notice&) { scheduler_->wake(); });
+    plugins_.on_changed(SPUR_CHANGED_KEYS, [this](const host::Notice& notice) {
+        const auto why = fmt::format("{} says that its keys changed{}{}; open it again", notice.plugin,
+                                     notice.reason.empty() ? "" : ": ", notice.reason);
+        log::info("{}", why);
+        agents_->close_all(why);
+        watchers_->close_all(why);
+    });
 }
 
 Result<void> Controller::failure() const {
@@ -295,6 +323,7 @@ Result<void> Controller::failure() const {
 }
 
 void Controller::stop() {
+    plugins_.stop_listening();
     if (server_) server_->drain(std::chrono::seconds{2});
     users_.stop();
     if (scheduler_) scheduler_->stop();
@@ -303,6 +332,7 @@ void Controller::stop() {
     if (service_) service_->stop();
     if (what_if_) what_if_->stop();
     if (peers_) peers_->stop();
+    if (outbox_) outbox_->stop();
     if (background_) background_->stop();
     if (engine_) engine_->stop();
     if (audit_) audit_->stop();
@@ -316,9 +346,42 @@ void Controller::stop() {
     step_keys_.reset();
     keeper_.reset();
     peers_.reset();
+    outbox_.reset();
     leadership_log_.reset();
     plugins_.stop();  // the log may speak to the engine until it is destroyed
     engine_.reset();
+}
+
+// History goes to spurdbd where the configuration says that there is one.
+Result<void> Controller::open_outbox() {
+    if (!config_.cluster.policies.keep_outbox) return {};
+    auto there = peer_options(config_, auth_);
+    there.server = wire::accounting_name;
+    there.cluster.clear();  // it may be shared by several
+    SPUR_TRY(there.endpoints, Endpoint::parse_list(config_.accounting.host, accounting_port));
+    const auto channel = std::make_shared<wire::Channel>(std::move(there));
+    OutboxSender::Options options;
+    options.store_flags = config_.accounting.store_flags;
+    if (const auto listen = Endpoint::parse(config_.controller.listen_addr)) {
+        options.control_host = listen->host;
+        options.control_port = listen->port;
+    }
+    outbox_ = std::make_unique<OutboxSender>(
+        *engine_,
+        [channel](const v1::StoreHistoryRequest& batch) -> Result<v1::StoreHistoryReply> {
+            auto reply = wire::call<v1::StoreHistoryReply>(*channel, "/spur.v1.Accounting/Store", batch,
+                                                           {.timeout = std::chrono::seconds{70},
+                                                            .unreachable_timeout = std::chrono::milliseconds{500},
+                                                            .idempotent = true,
+                                                            .metadata = {}});
+            if (!reply) return std::unexpected(static_cast<const Error&>(reply.error()));
+            return std::move(*reply);
+        },
+        std::filesystem::path{config_.controller.state_dir} / "history", std::move(options),
+        [](const std::string& text) { log::warning("{}", text); });
+    SPUR_CHECK(outbox_->open());
+    engine_->observe(*outbox_);
+    return {};
 }
 
 // For a channel to another controller.
@@ -399,11 +462,22 @@ ServiceHooks Controller::hooks() {
         counters["schedule_total_us"] = static_cast<std::int64_t>(stats.total_us);
         counters["schedule_pending"] = static_cast<std::int64_t>(stats.last_pending);
         counters["schedule_overruns"] = static_cast<std::int64_t>(stats.overruns);
+        if (!outbox_) return;
+        const auto history = outbox_->stats();
+        counters["history_waiting"] = static_cast<std::int64_t>(history.waiting);
+        counters["history_spooled_batches"] = static_cast<std::int64_t>(history.spooled);
+        counters["history_delivered"] = static_cast<std::int64_t>(history.delivered);
+        counters["history_failures"] = static_cast<std::int64_t>(history.failures);
     };
     hooks.audit = [this](std::string line) { audit_->add(std::move(line)); };
+    hooks.issue_token = [this](Uid uid, const std::string& user, std::chrono::seconds lifespan,
+                               const std::string& scopes) {
+        return auth::issue_token(auth_, {uid, user, lifespan, scopes, config_.cluster.cluster_name.str()});
+    };
     hooks.priorities = [this]() -> const planning::PriorityReport& { return scheduler_->priorities(); };
     hooks.priority_option = [this](std::string_view key) { return priority_option(key); };
     hooks.log = [throttle = std::make_shared<log::Throttle>()](const std::string& text) { throttle->warning(text); };
+    hooks.job_submit = job_submit_;
     hooks.hostname = host_name();
     hooks.boot_time = wall_clock();
     if (const auto listen = Endpoint::parse(config_.controller.listen_addr)) {

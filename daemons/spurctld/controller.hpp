@@ -12,6 +12,7 @@
 #include "core/model/config.hpp"
 #include "daemons/common/host/host.hpp"
 #include "daemons/common/wire/client.hpp"
+#include "daemons/spurctld/accounting/outbox_sender.hpp"
 #include "daemons/spurctld/agents/agents.hpp"
 #include "daemons/spurctld/agents/step_keys.hpp"
 #include "daemons/spurctld/engine/background.hpp"
@@ -56,6 +57,8 @@ private:
     static std::vector<std::string> warnings_about(const Config& config);
     Result<void> open_plugins();
     Result<void> serve();
+    void listen_to_plugins();
+    void read_metrics(const wire::Call& call) const;
     Result<v1::ReconfigureReply> take_new_config(bool into_force);
     Result<planning::PolicyPlugins> open_more_policies();
     void give_up(const Error& error);  // asks for the end of the daemon
@@ -66,6 +69,7 @@ private:
     ServiceHooks hooks();
     static wire::ChannelOptions peer_options(const Config& config, const host::Bound<host::AuthAxis>& auth);
     ReadGate::AskLeader leader_question();
+    Result<void> open_outbox();
     v1::PluginStatsReply plugin_stats() const;
     std::vector<std::pair<std::string, std::string>> config_items() const;
     std::string priority_option(std::string_view key) const;
@@ -81,6 +85,7 @@ private:
     host::PluginHost plugins_;
     host::Bound<host::AuthAxis> auth_;
     planning::PolicyPlugins policies_;
+    std::optional<JobSubmitChain> job_submit_;
     Users users_;
     Authority authority_;
     ClusterClock clock_;
@@ -90,6 +95,7 @@ private:
     std::unique_ptr<Peers> peers_;
     std::unique_ptr<StepKeys> step_keys_;
     std::unique_ptr<Audit> audit_;
+    std::unique_ptr<OutboxSender> outbox_;  // none: no history is sent
     std::unique_ptr<Agents> agents_;
     std::unique_ptr<WatchHub> watchers_;
     std::unique_ptr<Scheduler> scheduler_;

@@ -10,11 +10,13 @@
 #include "daemons/common/auth/plugin_auth.hpp"
 #include "daemons/common/host/crash.hpp"
 #include "daemons/common/host/options.hpp"
+#include "daemons/common/isolate/process.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/common/log/throttle.hpp"
 #include "daemons/common/wire/members.hpp"
 #include "daemons/spurd/children.hpp"
 #include "daemons/spurd/strays.hpp"
+#include "spur/v1/metrics.pb.h"
 
 namespace spur::agent {
 
@@ -23,6 +25,8 @@ namespace {
 host::HostOptions host_options(const Settings& settings, const Config& config) {
     host::HostOptions options;
     options.program = "spurd";
+    options.isolate = isolate::isolator();
+    options.slow_call = std::chrono::seconds{10};
     options.facts = {{"cluster_name", config.cluster.cluster_name.str()},
                      {"state_dir", settings.state_dir},
                      {"controller.state_dir", config.controller.state_dir},
@@ -36,26 +40,6 @@ host::HostOptions host_options(const Settings& settings, const Config& config) {
 // Without a configuration it is the controller that knows the cluster's name.
 std::string known_cluster(const Config& config) {
     return config.path.empty() ? std::string{} : config.cluster.cluster_name.str();
-}
-
-std::string delivered(const spur_config_value& value) {
-    switch (value.kind) {
-        case SPUR_OPTION_INT:
-        case SPUR_OPTION_BOOL:
-        case SPUR_OPTION_DURATION:
-        case SPUR_OPTION_SIZE:
-            return std::to_string(value.integer);
-        case SPUR_OPTION_FLOAT:
-            return std::to_string(value.real);
-        case SPUR_OPTION_LIST: {
-            std::string text;
-            for (std::uint32_t i = 0; i < value.list_count; ++i)
-                text.append(i == 0 ? "" : "\x1f").append(value.list[i]);
-            return text;
-        }
-        default:
-            return value.text;
-    }
 }
 
 // Where the devices sit in terms of this node's sockets and cores.
@@ -100,11 +84,44 @@ Agent::Agent(Settings settings, const Config& config)
     setup_.policy.set_task_prolog(config.agent.task_prolog);
     setup_.policy.set_task_epilog(config.agent.task_epilog);
     setup_.policy.set_reboot_program(config.agent.reboot_program);
+    setup_.policy.set_sample_s(config.agent.sample_s);
+    setup_.policy.set_over_memory_kill(config.agent.over_memory_kill);
     setup_.gpus.scan(plugins_, config);
+    step_setup_.source = config.path;
+    for (const auto& [key, value] : host_options(settings_, config).facts) step_setup_.facts.push_back({key, value});
     open_cgroup(config);
 }
 
+// What plugins say has changed, and what follows from it here. Called on a thread of the plugin host's.
+void Agent::listen_to_plugins() {
+    scanned_ = setup_.gpus;
+    plugins_.on_changed(SPUR_CHANGED_DEVICES,
+                        [this](const host::Notice& notice) { scan_again(notice.plugin, notice.reason); });
+    if (setup_.gpus.plugins())
+        gpu_worker_ = std::make_unique<GpuWorker>(
+            *setup_.gpus.plugins(), [this](const std::string& plugin) { scan_again(plugin, "it was not watching"); });
+    setup_.release_gpus = [this](GpuHeld held) {
+        if (gpu_worker_) gpu_worker_->release(std::move(held));
+    };
+    plugins_.on_changed(SPUR_CHANGED_KEYS, [this](const host::Notice& notice) {
+        loop_.post([this, notice] { link_->close(fmt::format("{} says that its keys changed", notice.plugin)); });
+    });
+}
+
+// On a thread of the plugin host's or of a plugin that watches.
+void Agent::scan_again(const std::string& plugin, const std::string& reason) {
+    const std::lock_guard one_at_a_time{scanning_};
+    if (!scanned_.rescan()) return;
+    loop_.post([this, gpus = scanned_, plugin, reason] {
+        log::info("{} found other gpus ({}): {} now; registering again", plugin, reason, gpus.devices().size());
+        setup_.gpus = gpus;
+        link_->close("the node's gpus changed");
+    });
+}
+
 Agent::~Agent() {
+    gpu_worker_.reset();
+    plugins_.stop_listening();
     if (server_) server_->drain(std::chrono::milliseconds{0});
     loop_.cancel(heartbeat_timer_);
 }
@@ -142,6 +159,7 @@ Result<void> Agent::open(const Config& config) {
                                        if (std::exchange(welcomed_, false))
                                            log::warning("lost the controller: {}", why);
                                    }});
+    listen_to_plugins();
     jobs_->adopt();
     clear_leftovers();
     limit_node();
@@ -155,6 +173,11 @@ Result<void> Agent::open(const Config& config) {
     serving.warn = [throttle = std::make_shared<log::Throttle>()](std::string_view line) { throttle->warning(line); };
     server_ = std::make_unique<wire::RpcServer>(std::move(serving));
     service_->serve(*server_);
+    server_->unary("/spur.v1.Metrics/Read", [this](const wire::Call& call) {
+        v1::MetricsReply reply;
+        reply.set_text(host::openmetrics_text(plugins_.metrics()));
+        call.reply_with(reply);
+    });
     SPUR_CHECK(server_->start());
     serve_addr_ = serve_address(settings_, server_->port(), setup_.hardware.hostname);
     return {};
@@ -175,21 +198,10 @@ LauncherOptions Agent::launcher_options() const {
     LauncherOptions options{settings_.stepd, {}};
     const auto pin = cgroup_.pin();
     if (!pin || pin.type() == "cgroup/none") return options;
-    const auto& instance = pin.instance();
-    auto& words = options.arguments;
-    words = {"--cgroup-file",  instance.library().info.path,
-             "--cgroup-type",  instance.type(),
-             "--node",         settings_.node,
-             "--cluster",      setup_.facts.cluster,
-             "--state-dir",    settings_.state_dir,
-             "--cgroup-needs", std::to_string(cgroup_abilities())};
-    const auto checked = host::PluginConfig::make(instance.info(), instance.options(), setup_.facts.config_file);
-    if (!checked) return options;
-    const auto values = checked->view().values;
-    for (std::uint32_t i = 0; i < values.count; ++i) {
-        const auto* value = SPUR_AT(spur_config_value, values, i);
-        words.insert(words.end(), {"--option", fmt::format("{}={}", value->key, delivered(*value))});
-    }
+    options.setup = step_setup_;
+    options.setup.file = pin.instance().library().info.path;
+    options.setup.type = pin.type();
+    options.setup.needed = cgroup_abilities();
     return options;
 }
 
@@ -266,7 +278,19 @@ void Agent::take_policy(const v1::AgentPolicy& policy) {
     setup_.facts.topology_pattern = policy.topology_pattern();
 }
 
+namespace {
+
+// The state is a new one and had no id yet when this node registered: it registers again, so that both sides compare.
+bool is_new_to(const v1::SeenHistory& known, const v1::SeenHistory& now) {
+    return !known.history().empty() && !now.history().empty() && now.history() != known.history();
+}
+constexpr std::string_view founded_anew = "the cluster's state was founded anew";
+
+}  // namespace
+
 void Agent::take_welcome(const v1::Welcome& welcome) {
+    if (welcome.standing() == v1::SAME_HISTORY && is_new_to(memory_->seen(), welcome.now()))
+        return link_->close(std::string{founded_anew});
     link_->welcomed();
     welcomed_ = true;
     refusal_.clear();
@@ -285,10 +309,7 @@ void Agent::take_welcome(const v1::Welcome& welcome) {
 }
 
 void Agent::take_keys(const v1::StepKeys& keys) {
-    const auto& known = memory_->seen().history();
-    const auto& now = keys.now().history();
-    // The state is a new one and had no id yet when this node registered: register again, so that both sides compare.
-    if (!known.empty() && !now.empty() && now != known) return link_->close("the cluster's state was founded anew");
+    if (is_new_to(memory_->seen(), keys.now())) return link_->close(std::string{founded_anew});
     memory_->join(keys.now(), keys);
 }
 
@@ -314,11 +335,17 @@ void Agent::answer(std::uint64_t sequence, const Result<void>& result) {
 }
 
 // How much of the controller's state this node has seen is written down when it matters: when a job begins, and when
-// the controller has heard of an end.
+// the controller has heard of an end; once for all messages that have come together.
 void Agent::note_progress(const v1::ControllerMessage& message) {
-    if (message.has_launch()) return memory_->see(message.version(), message.launch().job().job_id());
-    if (message.has_start()) return memory_->see(message.version(), message.start().job().job_id());
-    if (message.has_ack()) memory_->see(message.version(), 0);
+    if (!message.has_launch() && !message.has_start() && !message.has_ack()) return;
+    const auto job = message.has_launch()  ? message.launch().job().job_id()
+                     : message.has_start() ? message.start().job().job_id()
+                                           : 0;
+    if (!memory_->see(message.version(), job) || std::exchange(storing_progress_, true)) return;
+    loop_.post([this] {
+        storing_progress_ = false;
+        memory_->store_seen();
+    });
 }
 
 void Agent::obey(const v1::ControllerMessage& message) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -11,9 +12,12 @@
 #include "daemons/common/wire/server.hpp"
 #include "daemons/spurd/cluster_memory.hpp"
 #include "daemons/spurd/controller_link.hpp"
+#include "daemons/spurd/gpu_worker.hpp"
 #include "daemons/spurd/node_jobs.hpp"
 #include "daemons/spurd/settings.hpp"
 #include "daemons/spurd/step_service.hpp"
+#include "daemons/spurstepd/setup.hpp"
+#include "daemons/spurstepd/site_limits.hpp"
 
 namespace spur::agent {
 
@@ -33,11 +37,14 @@ public:
 
 private:
     void open_cgroup(const Config& config);
+    Result<void> read_site_limits();
     [[nodiscard]] std::uint32_t cgroup_abilities() const;
     [[nodiscard]] std::uint32_t enforced_limits() const;
     void limit_node();
     void clear_leftovers();
     Result<void> open_auth(const Config& config);
+    void listen_to_plugins();
+    void scan_again(const std::string& plugin, const std::string& reason);
     [[nodiscard]] LauncherOptions launcher_options() const;
     bool kill_strays(const v1::JobLaunch& job, std::uint32_t step);
 
@@ -60,6 +67,8 @@ private:
     Loop loop_;
     host::PluginHost plugins_;
     host::Bound<host::CgroupAxis> cgroup_;
+    step::Setup step_setup_;  // with the options of that plugin
+    step::SiteLimits site_limits_;
     std::shared_ptr<wire::Authenticator> authenticator_;
     std::shared_ptr<wire::CredentialSource> credentials_;
     std::optional<wire::TlsOptions> tls_;
@@ -75,6 +84,10 @@ private:
     std::chrono::seconds heartbeat_{15};
     Loop::TimerId heartbeat_timer_{0};
     bool welcomed_{false};
+    bool storing_progress_{false};  // it is posted
+    std::mutex scanning_;
+    Gpus scanned_;  // as found last; setup_ has them a moment later
+    std::unique_ptr<GpuWorker> gpu_worker_;
     bool is_rebooting_{false};  // the program for it runs
 };
 

@@ -5,23 +5,48 @@
 
 #include "core/model/node.hpp"
 #include "core/slurm/refusal.hpp"
+#include "daemons/common/host/options.hpp"
 #include "daemons/common/log/log.hpp"
 #include "daemons/spurd/agent.hpp"
 #include "daemons/spurd/leftovers.hpp"
 #include "daemons/spurd/strays.hpp"
+#include "daemons/spurstepd/deadline_stop.hpp"
 
 namespace spur::agent {
 
 // Where the configuration asks for containment, nothing runs without it.
 void Agent::open_cgroup(const Config& config) {
     auto opened = plugins_.open<host::CgroupAxis>(config);
-    if (opened) {
-        cgroup_ = *opened;
-        return;
-    }
-    setup_.unfit = "Jobs cannot be contained: " + opened.error().text;
+    if (opened) cgroup_ = *opened;
+    const auto ready = opened ? read_site_limits() : Result<void>{std::unexpected(opened.error())};
+    if (ready) return;
+    setup_.unfit = "Jobs cannot be contained: " + ready.error().text;
     log::error("{}; this node takes no jobs until that is mended or [plugins] cgroup = \"cgroup/none\" is set",
                setup_.unfit);
+}
+
+// Some options of the plugin say what this host is to hold jobs to. Those that it cannot are told of.
+Result<void> Agent::read_site_limits() {
+    const auto pin = cgroup_.pin();
+    const auto& instance = pin.instance();
+    SPUR_TRY(const auto config, host::PluginConfig::make(instance.info(), instance.options(), step_setup_.source));
+    step_setup_.options = config.values();
+    SPUR_TRY(site_limits_, step::SiteLimits::make(step_setup_.options));
+    const auto can = cgroup_abilities();
+    const struct {
+        const char* option;
+        bool is_set;
+        std::uint32_t needs;
+    } wishes[] = {{"cpu_quota", site_limits_.cpu_quota, SPUR_CGROUP_CPU},
+                  {"weights", site_limits_.weights, SPUR_CGROUP_CPU},
+                  {"swap_percent", site_limits_.swap_percent >= 0, SPUR_CGROUP_SWAP},
+                  {"io_limits", !site_limits_.io.empty(), SPUR_CGROUP_IO},
+                  {"allowed_devices", !site_limits_.allowed_devices.empty(), SPUR_CGROUP_DEVICES}};
+    for (const auto& wish : wishes)
+        if (wish.is_set && (can & wish.needs) == 0)
+            log::warning("{} of {} has no effect on this node: the system does not give what it takes", wish.option,
+                         pin.type());
+    return {};
 }
 
 std::uint32_t Agent::cgroup_abilities() const {
@@ -33,11 +58,12 @@ std::uint32_t Agent::cgroup_abilities() const {
 void Agent::limit_node() {
     const auto pin = cgroup_.pin();
     if (!pin || !pin.can(&spur_cgroup_ops::scopes) || (cgroup_abilities() & SPUR_CGROUP_CONTAINS) == 0) return;
-    const spur_cgroup_scope node{sizeof(spur_cgroup_scope), SPUR_NONE, SPUR_NONE, SPUR_NONE, 0, 0};
+    const spur_cgroup_scope node{sizeof(spur_cgroup_scope), SPUR_NONE, 0, SPUR_NONE, SPUR_NONE, 0};
     spur_cgroup_limits limits{};
     limits.size = sizeof limits;
-    limits.swap_bytes = UINT64_MAX;
-    limits.memory_bytes = jobs_memory_mib(setup_.hardware.machine_memory_mib, settings_.kept_memory_mib) << 20;
+    limits.memory =
+        step::limit_if(jobs_memory_mib(setup_.hardware.machine_memory_mib, settings_.kept_memory_mib) << 20);
+    limits.processes = site_limits_.processes.node;
     if (const auto made = pin.call(&spur_cgroup_ops::make, &node, &limits); !made)
         log::warning("jobs may take all of this machine: {}", made.error().text);
 }
@@ -71,12 +97,13 @@ std::uint32_t Agent::enforced_limits() const {
 }
 
 bool Agent::kill_strays(const v1::JobLaunch& job, std::uint32_t step) {
-    const spur_cgroup_scope scope{sizeof(spur_cgroup_scope), job.job_id(), step, SPUR_NONE, job.uid(), job.attempt()};
+    const spur_cgroup_scope scope{sizeof(spur_cgroup_scope), job.job_id(), job.attempt(), step, SPUR_NONE, 0};
+    const auto stop = step::stop_after(kill_patience);
     spur_cgroup_usage usage{};
     usage.size = sizeof usage;
     if (cgroup_) {
         static_cast<void>(cgroup_.call(&spur_cgroup_ops::usage, &scope, &usage));
-        static_cast<void>(cgroup_.call(&spur_cgroup_ops::signal, &scope, SIGKILL));
+        static_cast<void>(cgroup_.call(&spur_cgroup_ops::signal, &scope, SIGKILL, &stop));
         static_cast<void>(cgroup_.call(&spur_cgroup_ops::remove, &scope));
         auto whole = scope;
         whole.step = SPUR_NONE;

@@ -48,12 +48,12 @@ void ClusterMemory::trust(const v1::StepKeys& keys) {
     store();
 }
 
-void ClusterMemory::see(std::uint64_t version, std::uint32_t job) {
+bool ClusterMemory::see(std::uint64_t version, std::uint32_t job) {
     auto& seen = *kept_.mutable_seen();
-    if (version <= seen.version() && job <= seen.job_id()) return;
+    if (version <= seen.version() && job <= seen.job_id()) return false;
     seen.set_version(std::max(version, seen.version()));
     seen.set_job_id(std::max(job, seen.job_id()));
-    store_seen();
+    return true;
 }
 
 // Its length and the message, in one write: a process that is killed leaves the old or the new one.

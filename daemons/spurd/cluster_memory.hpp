@@ -21,13 +21,13 @@ public:
     // From now on it is part of this history.
     void join(const v1::SeenHistory& now, const v1::StepKeys& keys);
     void trust(const v1::StepKeys& keys);
-    // It has been told something of this version, about this job; 0: about none.
-    void see(std::uint64_t version, std::uint32_t job);
+    // It has been told something of this version, about this job; 0: about none. True if that is new: store_seen() soon.
+    [[nodiscard]] bool see(std::uint64_t version, std::uint32_t job);
+    void store_seen() const;
 
 private:
     void load_seen();
     void store() const;
-    void store_seen() const;
 
     std::string file_;
     wire::Fd seen_file_;

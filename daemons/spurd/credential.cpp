@@ -11,11 +11,9 @@ namespace {
 
 constexpr std::int64_t clock_skew_s = 300;
 
-}  // namespace
-
-Result<VerifiedCredential> verify_credential(std::string_view bytes, const CredentialCheck& check) {
+// What was signed by a key that the controller says to trust.
+Result<std::string> signed_body(std::string_view bytes, const CredentialCheck& check) {
     v1::SignedCredential outer;
-    VerifiedCredential verified;
     if (!outer.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
         return fail(ErrorCode::invalid, "the step's credential is malformed");
     if (check.keys.keys().empty())
@@ -24,16 +22,39 @@ Result<VerifiedCredential> verify_credential(std::string_view bytes, const Crede
         return fail(ErrorCode::unavailable, "the step's credential was not signed by this cluster's controller");
     if (!sign::is_signed_by(outer.key(), outer.body(), outer.signature()))
         return fail(ErrorCode::denied, "the step's credential was not signed by this cluster's controller");
-    auto& credential = verified.credential;
-    if (!credential.ParseFromString(outer.body()))
-        return fail(ErrorCode::invalid, "the step's credential is malformed");
+    return outer.body();
+}
 
-    if (check.now && *check.now > credential.expires())
+Result<void> check_age(std::int64_t issued, std::int64_t expires, const CredentialCheck& check) {
+    if (check.now && *check.now > expires)
         return fail(ErrorCode::denied,
                     "the step's credential has expired; the clocks of {} and the controller may differ", check.node);
-    if (check.now && credential.issued() > *check.now + clock_skew_s)
+    if (check.now && issued > *check.now + clock_skew_s)
         return fail(ErrorCode::denied, "the step's credential is from the future; the clock of {} is behind",
                     check.node);
+    return {};
+}
+
+}  // namespace
+
+Result<v1::MeasurePermit> verify_permit(std::string_view bytes, const CredentialCheck& check) {
+    SPUR_TRY(const auto body, signed_body(bytes, check));
+    v1::MeasurePermit permit;
+    if (!permit.ParseFromString(body) || permit.job_id() == 0)
+        return fail(ErrorCode::invalid, "this is no leave to measure a job's steps");
+    SPUR_CHECK(check_age(permit.issued(), permit.expires(), check));
+    if (check.caller != permit.uid())
+        return fail(ErrorCode::denied, "leave to measure the steps of job {} was given to uid {}, not to uid {}",
+                    permit.job_id(), permit.uid(), check.caller);
+    return permit;
+}
+
+Result<VerifiedCredential> verify_credential(std::string_view bytes, const CredentialCheck& check) {
+    SPUR_TRY(const auto body, signed_body(bytes, check));
+    VerifiedCredential verified;
+    auto& credential = verified.credential;
+    if (!credential.ParseFromString(body)) return fail(ErrorCode::invalid, "the step's credential is malformed");
+    SPUR_CHECK(check_age(credential.issued(), credential.expires(), check));
     if (check.caller != 0 && check.caller != credential.job().uid())
         return fail(ErrorCode::denied, "uid {} may not start steps in a job of uid {}", check.caller,
                     credential.job().uid());

@@ -30,4 +30,7 @@ struct VerifiedCredential {
 // is signed with is not known here, or not yet.
 Result<VerifiedCredential> verify_credential(std::string_view bytes, const CredentialCheck& check);
 
+// Leave to see what a job uses. The same refusals, but for the node: the job is there or it is not.
+Result<v1::MeasurePermit> verify_permit(std::string_view bytes, const CredentialCheck& check);
+
 }  // namespace spur::agent

@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int passed_fd = 3;
+constexpr int passed_fd = 3, setup_passed_fd = 4, first_free_fd = 5;  // as spurstepd's main.cpp expects them
 
 Result<std::pair<int, int>> socket_pair(int type) {
     int ends[2];
@@ -43,15 +43,24 @@ Launcher::~Launcher() {
     waitpid(zygote_pid_, nullptr, 0);
 }
 
-// spurstepd in a session of its own, with `fd` as its descriptor 3 and nothing else of ours.
-Result<pid_t> Launcher::spawn(const char* role, int fd) const {
+Result<int> Launcher::setup_file() {
+    if (!setup_) setup_ = step::Descriptor{step::make_setup_file(step::encode(options_.setup))};
+    if (!setup_) return fail(ErrorCode::unavailable, "memfd_create: {}", std::strerror(errno));
+    return setup_.get();
+}
+
+// spurstepd in a session of its own, with `fd` as its descriptor 3, its setup as 4 and nothing else of ours.
+Result<pid_t> Launcher::spawn(const char* role, int fd) {
+    SPUR_TRY(const auto setup_fd, setup_file());
     // dup2 onto itself would leave close-on-exec set, so it never is that number.
-    const step::Descriptor passed{fcntl(fd, F_DUPFD_CLOEXEC, passed_fd + 1)};
-    if (!passed) return fail(ErrorCode::unavailable, "cannot start {}: {}", options_.program, std::strerror(errno));
+    const step::Descriptor passed{fcntl(fd, F_DUPFD_CLOEXEC, first_free_fd)},
+        setup{fcntl(setup_fd, F_DUPFD_CLOEXEC, first_free_fd)};
+    if (!passed || !setup) return fail(ErrorCode::unavailable, "cannot start {}: {}", options_.program, std::strerror(errno));
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, passed.get(), passed_fd);
+    posix_spawn_file_actions_adddup2(&actions, setup.get(), setup_passed_fd);
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t all, none;
@@ -61,14 +70,11 @@ Result<pid_t> Launcher::spawn(const char* role, int fd) const {
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
 
-    std::vector<std::string> words{options_.program, role, std::to_string(passed_fd)};
-    words.insert(words.end(), options_.arguments.begin(), options_.arguments.end());
-    std::vector<char*> argv;
-    for (auto& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
+    std::string words[] = {options_.program, role, std::string(64, ' ')};  // room for the title that a step gives itself
+    char* const argv[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
     // The environment is kept: LD_LIBRARY_PATH and the like may be needed. Tasks never see it.
     pid_t pid{};
-    const int error = posix_spawn(&pid, options_.program.c_str(), &actions, &attributes, argv.data(), environ);
+    const int error = posix_spawn(&pid, options_.program.c_str(), &actions, &attributes, argv, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0)

@@ -3,17 +3,18 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "core/base/result.hpp"
 #include "daemons/spurd/loop.hpp"
+#include "daemons/spurstepd/descriptor.hpp"
 #include "daemons/spurstepd/frame.hpp"
+#include "daemons/spurstepd/setup.hpp"
 
 namespace spur::agent {
 
 struct LauncherOptions {
-    std::string program;                 // spurstepd
-    std::vector<std::string> arguments;  // about the cgroup plugin; see spurstepd's main.cpp
+    std::string program;  // spurstepd
+    step::Setup setup;    // what all steps have in common
 };
 
 class Launcher {
@@ -28,12 +29,14 @@ public:
     Result<step::FrameSocket> new_step(bool without_zygote = false);
 
 private:
-    Result<pid_t> spawn(const char* role, int fd) const;
+    Result<pid_t> spawn(const char* role, int fd);
+    Result<int> setup_file();
     bool ask_zygote(int fd);
     void zygote_gone();
 
     Loop& loop_;
     LauncherOptions options_;
+    step::Descriptor setup_;  // the file it is in
     int zygote_{-1};
     pid_t zygote_pid_{-1};
     Loop::TimerId retry_{0};

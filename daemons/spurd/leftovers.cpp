@@ -5,14 +5,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <thread>
 
 #include "daemons/common/log/log.hpp"
+#include "daemons/spurstepd/deadline_stop.hpp"
 #include "daemons/spurstepd/process_tree.hpp"
 #include "daemons/spurstepd/spec.hpp"
 
@@ -87,7 +90,10 @@ Cleared clear_scopes(const host::Bound<host::CgroupAxis>& cgroup, const Known& k
     Cleared cleared;
     std::vector<spur_cgroup_scope> scopes;
     const auto keep = [](void* context, const spur_cgroup_scope* scope) {
-        static_cast<std::vector<spur_cgroup_scope>*>(context)->push_back(*scope);
+        spur_cgroup_scope copy{};
+        std::memcpy(&copy, scope, std::min<std::size_t>(scope->size, sizeof copy));
+        copy.size = sizeof copy;
+        static_cast<std::vector<spur_cgroup_scope>*>(context)->push_back(copy);
     };
     const auto pin = cgroup.pin();
     if (!pin || !pin.can(&spur_cgroup_ops::scopes)) return cleared;
@@ -108,7 +114,8 @@ Cleared clear_scopes(const host::Bound<host::CgroupAxis>& cgroup, const Known& k
             log::warning("killing {} processes of step {} that an earlier spurd left here", usage.processes,
                          name_of(scope));
         cleared.forgotten = cleared.forgotten || !known.job(scope.job, scope.attempt);
-        const auto killed = pin.call(&spur_cgroup_ops::signal, &scope, SIGKILL);
+        const auto stop = step::stop_after(kill_patience);
+        const auto killed = pin.call(&spur_cgroup_ops::signal, &scope, SIGKILL, &stop);
         if (!killed || !pin.call(&spur_cgroup_ops::remove, &scope)) add(cleared.unkillable, name_of(scope));
     }
     return cleared;

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct Cleared {
 };
 
 // Kills and removes the scopes that no known step lives in; those that are empty go without a word.
+inline constexpr std::chrono::seconds kill_patience{10};  // for what is killed to be gone
 Cleared clear_scopes(const host::Bound<host::CgroupAxis>& cgroup, const Known& known);
 
 // Step daemons of ours that work in directories below `jobs_dir` which are gone or which nobody knows, with everything

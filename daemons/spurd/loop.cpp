@@ -1,106 +1,135 @@
-// The agent's loop, on Boost.Asio.
+// The agent's loop, on epoll: one system call for all that is ready, none to arm a descriptor again (docs/decisions/0001).
 #include "daemons/spurd/loop.hpp"
 
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
-
-#include <unordered_map>
-#include <utility>
+#include <algorithm>
+#include <array>
 
 namespace spur::agent {
 
-namespace asio = boost::asio;
-using Descriptor = asio::posix::stream_descriptor;
-using boost::system::error_code;
-
 namespace {
 
-// A watched descriptor. Pending waits keep it alive; what they find once it has been forgotten is ignored.
-struct Watch : std::enable_shared_from_this<Watch> {
-    Watch(asio::io_context& context, int fd, Loop::Ready handler)
-        : descriptor{context, fd}, ready{std::move(handler)} {}
-
-    void want(std::uint32_t events) {
-        wanted = events;
-        wait(EPOLLIN, Descriptor::wait_read, reading);
-        wait(EPOLLOUT, Descriptor::wait_write, writing);
-    }
-
-    void wait(std::uint32_t event, Descriptor::wait_type type, bool& waiting) {
-        if ((wanted & event) == 0 || std::exchange(waiting, true)) return;
-        descriptor.async_wait(type, [self = shared_from_this(), event, type, &waiting](const error_code& error) {
-            waiting = false;
-            if (error || (self->wanted & event) == 0) return;
-            self->ready(event);
-            self->wait(event, type, waiting);
-        });
-    }
-
-    Descriptor descriptor;
-    Loop::Ready ready;
-    std::uint32_t wanted{0};
-    bool reading{false}, writing{false};
-};
+std::uint64_t tag(int fd, std::uint32_t generation) {
+    return static_cast<std::uint64_t>(generation) << 32 | static_cast<std::uint32_t>(fd);
+}
 
 }  // namespace
 
-struct Loop::Impl {
-    std::unordered_map<int, std::shared_ptr<Watch>> watches;
-    std::unordered_map<TimerId, asio::steady_timer> timers;
-    TimerId next_timer{1};
-    asio::io_context context{1};  // the first to go: work that is dropped with it may forget and cancel
-};
-
-Loop::Loop() : impl_{std::make_unique<Impl>()} {}
+Loop::Loop() : epoll_{epoll_create1(EPOLL_CLOEXEC)}, wake_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
+    watch(wake_, EPOLLIN, [this](std::uint32_t) {
+        std::uint64_t count{};
+        [[maybe_unused]] const auto drained = read(wake_, &count, sizeof count);
+    });
+}
 
 Loop::~Loop() {
-    while (!impl_->watches.empty()) forget(impl_->watches.begin()->first);  // their owners close them
-    impl_->timers.clear();
+    // Each out of its place first: what is dropped with it may still forget and cancel.
+    std::exchange(posted_, {}).clear();
+    std::exchange(timers_, {}).clear();
+    std::exchange(watches_, {}).clear();
+    close(wake_);
+    close(epoll_);
 }
 
 void Loop::watch(int fd, std::uint32_t events, Ready ready) {
-    const auto watch = std::make_shared<Watch>(impl_->context, fd, std::move(ready));
-    impl_->watches[fd] = watch;
-    watch->want(events);
+    watches_[fd] = {++generation_, 0, std::make_shared<Ready>(std::move(ready))};
+    change(fd, events);
 }
 
 void Loop::change(int fd, std::uint32_t events) {
-    if (const auto found = impl_->watches.find(fd); found != impl_->watches.end()) found->second->want(events);
+    const auto found = watches_.find(fd);
+    if (found == watches_.end()) return;
+    const auto before = std::exchange(found->second.wanted, events);
+    if (before == events) return;
+    epoll_event event{events, {.u64 = tag(fd, found->second.generation)}};
+    epoll_ctl(epoll_, events == 0 ? EPOLL_CTL_DEL : before == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
 }
 
 void Loop::forget(int fd) {
-    const auto found = impl_->watches.find(fd);
-    if (found == impl_->watches.end()) return;
-    found->second->wanted = 0;
-    found->second->descriptor.release();
-    impl_->watches.erase(found);
+    change(fd, 0);
+    watches_.erase(fd);
 }
 
 Loop::TimerId Loop::after(Clock::duration delay, Work work) {
-    const auto id = impl_->next_timer++;
-    auto& timer = impl_->timers.try_emplace(id, impl_->context, delay).first->second;
-    timer.async_wait([this, id, work = std::move(work)](const error_code&) {
-        if (impl_->timers.erase(id) != 0) work();  // else it was cancelled, perhaps when it was already due
-    });
+    const auto id = next_timer_++;
+    const auto when = Clock::now() + delay;
+    timers_.emplace(std::pair{when, id}, std::move(work));
+    timer_times_.emplace(id, when);
     return id;
 }
 
-void Loop::cancel(TimerId& timer) { impl_->timers.erase(std::exchange(timer, 0)); }
+void Loop::cancel(TimerId& timer) {
+    const auto id = std::exchange(timer, 0);
+    const auto found = timer_times_.find(id);
+    if (found == timer_times_.end()) return;
+    timers_.erase({found->second, id});
+    timer_times_.erase(found);
+}
 
-void Loop::post(Work work) { asio::post(impl_->context, std::move(work)); }
+void Loop::post(Work work) {
+    {
+        const std::lock_guard lock{mutex_};
+        posted_.push_back(std::move(work));
+        if (posted_.size() > 1) return;  // whoever put the first one in has rung the bell
+    }
+    if (runs_in_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;  // it looks before it waits
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto rung = write(wake_, &one, sizeof one);
+}
 
 void Loop::stop() {
-    post([this] { impl_->context.stop(); });
+    post([this] { stopping_ = true; });
 }
 
 void Loop::run() {
-    const auto until_stopped = asio::make_work_guard(impl_->context);
-    impl_->context.run();
+    runs_in_ = std::this_thread::get_id();
+    while (!stopping_) {
+        wait();
+        run_posted();
+        run_timers();
+    }
+}
+
+void Loop::wait() {
+    int wait_ms = -1;
+    if (const std::lock_guard lock{mutex_}; !posted_.empty()) {
+        wait_ms = 0;
+    } else if (!timers_.empty()) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first.first - Clock::now());
+        wait_ms = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
+    }
+    std::array<epoll_event, 64> events;
+    const int count = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), wait_ms);
+    for (int i = 0; i < count; ++i) {
+        const auto fd = static_cast<int>(static_cast<std::uint32_t>(events[i].data.u64));
+        const auto found = watches_.find(fd);
+        if (found == watches_.end() || found->second.generation != events[i].data.u64 >> 32) continue;
+        const bool ended = (events[i].events & (EPOLLHUP | EPOLLERR)) != 0;
+        const auto what = (ended ? EPOLLIN | EPOLLOUT : events[i].events) & found->second.wanted;
+        if (what == 0) continue;
+        const auto ready = found->second.ready;  // kept alive: the handler may forget its descriptor
+        (*ready)(what);
+    }
+}
+
+void Loop::run_posted() {
+    std::vector<Work> work;
+    {
+        const std::lock_guard lock{mutex_};
+        work.swap(posted_);
+    }
+    for (auto& each : work) each();
+}
+
+void Loop::run_timers() {
+    while (!timers_.empty() && timers_.begin()->first.first <= Clock::now()) {
+        auto node = timers_.extract(timers_.begin());
+        timer_times_.erase(node.key().second);
+        node.mapped()();
+    }
 }
 
 }  // namespace spur::agent

@@ -2,10 +2,17 @@
 // that spurd knows about jobs belongs to it, so nothing there needs a lock.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace spur::agent {
 
@@ -13,7 +20,7 @@ class Loop {
 public:
     using Clock = std::chrono::steady_clock;
     using Work = std::function<void()>;
-    using Ready = std::function<void(std::uint32_t events)>;  // EPOLLIN or EPOLLOUT; an end shows as EPOLLIN
+    using Ready = std::function<void(std::uint32_t events)>;  // EPOLLIN or EPOLLOUT; an end shows as what is wanted
     using TimerId = std::uint64_t;                            // 0: none
 
     Loop();
@@ -33,8 +40,25 @@ public:
     void stop();           // [any thread]
 
 private:
-    struct Impl;  // Boost.Asio's types take long to compile
-    std::unique_ptr<Impl> impl_;
+    struct Watch {
+        std::uint32_t generation{};
+        std::uint32_t wanted{};  // 0: epoll does not know it, since it would tell of an end again and again
+        std::shared_ptr<Ready> ready;
+    };
+    void wait();
+    void run_posted();
+    void run_timers();
+
+    int epoll_{-1}, wake_{-1};
+    std::uint32_t generation_{0};
+    std::unordered_map<int, Watch> watches_;
+    std::map<std::pair<Clock::time_point, TimerId>, Work> timers_;
+    std::unordered_map<TimerId, Clock::time_point> timer_times_;
+    TimerId next_timer_{1};
+    std::mutex mutex_;
+    std::vector<Work> posted_;
+    std::atomic<std::thread::id> runs_in_;
+    bool stopping_{false};
 };
 
 }  // namespace spur::agent

@@ -219,7 +219,8 @@ void NodeJobs::run_scripts(const JobKey& key, Phase phase, ScriptsEnded ended, s
         const auto& script = scripts[at];
         const auto& program = (setup_.policy.*script.program)();
         if (script.phase != phase || program.empty()) continue;
-        const auto devices = setup_.gpus.bind(gpu_indexes(job->launch.share())).variables;
+        const GpuHolder holder{.job = job->launch.job_id(), .attempt = job->launch.attempt(), .uid = job->launch.uid()};
+        const auto devices = setup_.gpus.bind(gpu_indexes(job->launch.share()), holder).variables;
         const auto pid = start_script(program, script_environment(job->launch, setup_.facts, devices, script.context));
         if (!pid) return (this->*ended)(key, pid.error().text);
         return watch_child(loop_, *pid, [this, key, phase, ended, at, program](int status) {
@@ -321,7 +322,15 @@ void NodeJobs::epilog_ended(const JobKey& key, const std::string& error) {
     report_done(*job);
 }
 
+void NodeJobs::release_gpus(const JobRun& job, std::uint32_t step) {
+    const auto indexes = gpu_indexes(job.launch.share());
+    if (indexes.empty() || !setup_.release_gpus) return;
+    setup_.release_gpus(setup_.gpus.held(
+        indexes, {.job = job.launch.job_id(), .attempt = job.launch.attempt(), .step = step, .uid = job.launch.uid()}));
+}
+
 void NodeJobs::report_done(JobRun& job) {
+    if (job.phase != JobRun::Phase::done) release_gpus(job);
     job.phase = JobRun::Phase::done;
     if (!job.unknown_to_controller) {
         auto report = report_for(job, step_extern, v1::StepReport::EPILOG_DONE);

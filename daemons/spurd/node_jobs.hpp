@@ -17,6 +17,7 @@
 #include "daemons/spurd/launcher.hpp"
 #include "daemons/spurd/reports.hpp"
 #include "daemons/spurd/step_plan.hpp"
+#include "spur/v1/agent.pb.h"
 
 namespace spur::agent {
 
@@ -69,6 +70,10 @@ public:
     void client_gone(const StepId& id, const StepClient* client, bool keep);
     void client_ready(const StepId& id);  // it can take output again
 
+    // sstat: what a step has used so far. The answer comes once, now or later.
+    using MeasureAnswer = std::function<void(Result<v1::MeasureStepReply>)>;
+    void measure(const StepId& id, MeasureAnswer answer);
+
     [[nodiscard]] std::size_t job_count() const { return jobs_.size(); }
     [[nodiscard]] std::size_t step_count() const;
 
@@ -95,6 +100,7 @@ private:
     void check_end(JobRun& job);
     void epilog_ended(const JobKey& key, const std::string& error);
     void report_done(JobRun& job);
+    void release_gpus(const JobRun& job, std::uint32_t step = UINT32_MAX);  // of the job, without a step
     void forget_if_reported(JobRun& job);
     void abandon(JobRun& job);
     void remove(const JobKey& key);
@@ -111,6 +117,7 @@ private:
     void step_ended(JobRun& job, StepRun& step, const step::StepResult& result);
     [[nodiscard]] bool ends_job_here(const JobRun& job, const StepRun& step) const;
     StepRun* find_live(const StepId& id);
+    void answer_question(const step::Readings& readings);
 
     // steps that do not end (node_watchdog.cpp)
     void expect_end(const JobRun& job, StepRun& step, std::chrono::seconds wait);
@@ -132,6 +139,8 @@ private:
     std::deque<Gone> recent_;                            // in case an old order comes late
     std::map<JobKey, std::function<void()>> postponed_;  // orders for a job whose number another still uses
     std::map<JobKey, std::vector<std::shared_ptr<StepRequest>>> awaited_;  // steps whose job is not known yet
+    std::map<std::uint64_t, MeasureAnswer> questions_;                     // that step daemons have not answered
+    std::uint64_t last_question_{0};
 };
 
 }  // namespace spur::agent

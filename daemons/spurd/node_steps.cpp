@@ -17,10 +17,27 @@ using namespace std::chrono_literals;
 constexpr auto job_patience = 10s;    // srun may be faster than the controller's word about the job
 constexpr auto srun_patience = 30s;   // for srun to find a spurd that was restarted
 constexpr auto start_patience = 2s;   // for a step daemon to show itself after spurd has died and come back
+constexpr auto measure_patience = 5s;  // for a step daemon to say what its step uses
 constexpr auto sweep_patience = 10s;  // for processes that were sent SIGKILL to be gone
 
 bool is_of(const step::StepResult& result, const JobKey& key, std::uint32_t step) {
     return result.job == key.first && result.attempt == key.second && result.step == step;
+}
+
+void usage_to_wire(const step::StepUsage& usage, v1::StepUsage& wire) {
+    wire.set_user_us(usage.user_us);
+    wire.set_system_us(usage.system_us);
+    wire.set_max_rss_kib(usage.max_rss_kib);
+    wire.set_read_bytes(usage.read_bytes);
+    wire.set_write_bytes(usage.write_bytes);
+}
+
+void tasks_to_wire(const std::vector<step::TaskUse>& tasks, google::protobuf::RepeatedPtrField<v1::TaskUsage>& wire) {
+    for (const auto& task : tasks) {
+        auto& out = *wire.Add();
+        out.set_task(task.task);
+        out.mutable_values()->Add(task.values.begin(), task.values.end());
+    }
 }
 
 // About the step whose daemon this result came from, whatever the result says it is of.
@@ -41,12 +58,8 @@ v1::StepReport report_of(const JobKey& key, std::uint32_t step, const step::Step
     report.set_oom(result.oom);
     report.set_timed_out(result.timed_out);
     report.set_time(result.time);
-    auto& usage = *report.mutable_usage();
-    usage.set_user_us(result.usage.user_us);
-    usage.set_system_us(result.usage.system_us);
-    usage.set_max_rss_kib(result.usage.max_rss_kib);
-    usage.set_read_bytes(result.usage.read_bytes);
-    usage.set_write_bytes(result.usage.write_bytes);
+    usage_to_wire(result.usage, *report.mutable_usage());
+    tasks_to_wire(result.tasks, *report.mutable_tasks());
     return report;
 }
 
@@ -180,6 +193,9 @@ void NodeJobs::take_frame(const JobKey& key, std::uint32_t id, const step::Frame
                 log::error("the daemon of step {}.{} reports the end of something else; that is ignored", key.first,
                            step::step_name(id));
             break;
+        case step::FrameType::usage:
+            if (const auto readings = step::decode_readings(frame.payload)) answer_question(*readings);
+            break;
         case step::FrameType::log:
             log::warning("step {}.{}: {}", key.first, step::step_name(id),
                          frame.payload.substr(std::min<std::size_t>(1, frame.payload.size())));
@@ -217,6 +233,7 @@ void NodeJobs::step_ended(JobRun& job, StepRun& step, const step::StepResult& re
     step.status = result.status;
     loop_.post([link = std::shared_ptr<StepLink>{std::move(step.link)}] {});  // we are inside one of its calls
     reports_.withdraw(std::exchange(step.started_report, 0));
+    release_gpus(job, step.step);
     if (step.step == step_batch) job.launch.mutable_job()->set_exit_status(result.status);
     if (step.client) {
         if (result.launch_failed)
@@ -229,6 +246,7 @@ void NodeJobs::step_ended(JobRun& job, StepRun& step, const step::StepResult& re
         auto report = report_of(job.key, step.step, result);
         if (report.kind() == v1::StepReport::FINISHED && ends_job_here(job, step)) {
             report.set_node_done(true);
+            release_gpus(job);
             job.phase = JobRun::Phase::done;
         }
         if (step.step == step_batch) job.batch_end = report;
@@ -309,6 +327,34 @@ void NodeJobs::client_gone(const StepId& id, const StepClient* client, bool keep
     step->link->pause(false);
     step->link->send(step::FrameType::discard, "");
     if (!keep) send_end(*find(id.job, id.attempt), *step, {.tell = false});
+}
+
+// ---- sstat ---------------------------------------------------------------------------------------------------------
+
+void NodeJobs::measure(const StepId& id, MeasureAnswer answer) {
+    auto* const step = find_live(id);
+    if (step == nullptr || !step->started)
+        return answer(fail(ErrorCode::not_found, "step {}.{} does not run on node {}", id.job, step::step_name(id.step),
+                           setup_.facts.node));
+    const auto number = ++last_question_;
+    questions_.emplace(number, std::move(answer));
+    step->link->send(step::FrameType::measure, encode(step::Count{number}));
+    loop_.after(measure_patience, [this, number, id] {
+        const auto found = questions_.extract(number);
+        if (found.empty()) return;
+        found.mapped()(fail(ErrorCode::unavailable, "the step daemon of {}.{} does not say what it uses", id.job,
+                            step::step_name(id.step)));
+    });
+}
+
+void NodeJobs::answer_question(const step::Readings& readings) {
+    const auto found = questions_.extract(readings.number);
+    if (found.empty()) return;
+    v1::MeasureStepReply reply;
+    usage_to_wire(readings.usage, *reply.mutable_usage());
+    tasks_to_wire(readings.tasks, *reply.mutable_tasks());
+    reply.mutable_pids()->Add(readings.pids.begin(), readings.pids.end());
+    found.mapped()(std::move(reply));
 }
 
 // ---- after a restart -----------------------------------------------------------------------------------------------

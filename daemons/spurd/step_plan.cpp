@@ -41,6 +41,12 @@ PatternValues pattern_values(const v1::JobLaunch& job, const NodeFacts& facts) {
     return values;
 }
 
+// --acctg-freq. Where memory is enforced by measuring, a user may ask for it more often, and not for less.
+void set_sampling(std::uint32_t wanted_s, step::LaunchSpec& spec) {
+    const bool enforces = spec.kill_over_memory && spec.sample_s != 0;
+    if (!enforces || (wanted_s != 0 && wanted_s < spec.sample_s)) spec.sample_s = wanted_s;
+}
+
 // What batch scripts and steps have in common.
 step::LaunchSpec plan_common(const v1::JobLaunch& job, const v1::NodeShare& share, const NodeSetup& setup,
                              const std::string& directory) {
@@ -61,6 +67,9 @@ step::LaunchSpec plan_common(const v1::JobLaunch& job, const v1::NodeShare& shar
         spec.end_boot_s = (job.end_boot_s() != 0 ? job.end_boot_s() : step::boot_of(job.end_time())) + grace;
     }
     spec.kill_wait_s = setup.policy.kill_wait_s();
+    if (setup.policy.has_sample_s()) spec.sample_s = setup.policy.sample_s();
+    spec.kill_over_memory = setup.policy.over_memory_kill();
+    if (job.job().spec().has_sample_s()) set_sampling(job.job().spec().sample_s(), spec);
     if (const auto warning = WarningSignal::parse(job.signal()); !job.signal().empty() && warning) {
         spec.warn_signal = static_cast<std::uint32_t>(warning->number);
         spec.warn_before_s = warning->before_s;
@@ -69,8 +78,13 @@ step::LaunchSpec plan_common(const v1::JobLaunch& job, const v1::NodeShare& shar
     spec.cpus = share.cpus();
     spec.memory_mib = share.memory_mib();
     spec.job_memory_mib = share.memory_mib();
+    spec.job_cpus = share.cpus();
     if (setup.binds_cpus) spec.cpu_list = cpus_of_cores(setup.hardware, share.core_ids());
     return spec;
+}
+
+GpuHolder holder_of(const v1::JobLaunch& job, std::uint32_t step, std::uint32_t task = UINT32_MAX) {
+    return {.job = job.job_id(), .attempt = job.attempt(), .step = step, .task = task, .uid = job.uid()};
 }
 
 void take_gpus(const GpuBinding& binding, step::LaunchSpec& spec) {
@@ -121,7 +135,7 @@ step::LaunchSpec plan_batch(const v1::LaunchBatch& batch, const NodeSetup& setup
     spec.umask = job.umask();
     add_limits(job.rlimits(), spec);
     spec.append = job.append();
-    const auto gpus = setup.gpus.bind(gpu_indexes(job.share()));
+    const auto gpus = setup.gpus.bind(gpu_indexes(job.share()), holder_of(job, spec.step));
     take_gpus(gpus, spec);
     spec.argv.push_back(directory + "/" + std::string{step::script_name});
     spec.argv.insert(spec.argv.end(), batch.argv().begin(), batch.argv().end());
@@ -246,7 +260,8 @@ Result<void> add_task_gpus(const StepView& view, const NodeSetup& setup, std::ui
     const auto* const share = find_share(view.credential, setup.facts.node);
     SPUR_TRY(const auto own, task_gpus(view.launch, setup.gpus, gpu_indexes(*share), local, task.cpu_list));
     if (own.empty()) return {};
-    const auto bound = setup.gpus.bind(own);
+    const auto& step = view.credential.step();
+    const auto bound = setup.gpus.bind(own, holder_of(view.credential.job(), step.step_id(), task.id));
     task.environment.insert(task.environment.end(), bound.variables.begin(), bound.variables.end());
     task.environment.push_back(fmt::format("SLURM_STEP_GPUS={}", fmt::join(own, ",")));
     task.device_deny = bound.device_deny;
@@ -315,13 +330,17 @@ Result<step::LaunchSpec> plan_step(const StepView& view, const NodeSetup& setup,
     if (view.launch.label())
         spec.label_width =
             static_cast<std::uint32_t>(fmt::formatted_size("{}", std::max(view.credential.step().tasks(), 1U) - 1));
+    if (view.launch.has_sample_s()) set_sampling(view.launch.sample_s(), spec);
     spec.user_task_prolog = view.launch.task_prolog();
     spec.user_task_epilog = view.launch.task_epilog();
     spec.argv.assign(view.launch.argv().begin(), view.launch.argv().end());
     if (spec.argv.empty() && view.launch.multi_prog_size() == 0)
         return fail(ErrorCode::invalid, "the step has no command");
     for (const auto& whole : job.shares())
-        if (whole.node() == setup.facts.node) spec.job_memory_mib = whole.memory_mib();
+        if (whole.node() == setup.facts.node) {
+            spec.job_memory_mib = whole.memory_mib();
+            spec.job_cpus = whole.cpus();
+        }
     const auto limit = view.credential.step().time_limit_min();
     if (limit != 0 && limit != unlimited) {
         spec.own_end_time = view.credential.issued() + std::int64_t{limit} * 60;
@@ -332,7 +351,7 @@ Result<step::LaunchSpec> plan_step(const StepView& view, const NodeSetup& setup,
         }
     }
 
-    const auto gpus = setup.gpus.bind(gpu_indexes(*share));
+    const auto gpus = setup.gpus.bind(gpu_indexes(*share), holder_of(job, spec.step));
     take_gpus(gpus, spec);
     SPUR_TRY(const auto binding,
              bind_tasks({.mode = view.launch.cpu_bind(),

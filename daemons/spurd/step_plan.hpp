@@ -1,6 +1,7 @@
 // From what the controller or srun asks to what a step daemon is told.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -18,8 +19,9 @@ struct NodeSetup {
     NodeFacts facts;
     Hardware hardware;
     Gpus gpus;
-    bool binds_cpus{true};  // false: the node's cores are made up or shared with other nodes
-    std::string unfit;      // why nothing may run here; empty: it may
+    std::function<void(GpuHeld)> release_gpus;  // whoever held them has ended; may be empty
+    bool binds_cpus{true};                      // false: the node's cores are made up or shared with other nodes
+    std::string unfit;                          // why nothing may run here; empty: it may
     v1::AgentPolicy policy;
     std::string cookie;  // in the mark of every step; see strays.hpp
 };

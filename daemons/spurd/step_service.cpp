@@ -137,6 +137,7 @@ StepService::StepService(Loop& loop, NodeJobs& jobs, Facts facts)
 
 void StepService::serve(wire::RpcServer& server) {
     server.stream("/spur.v1.Agent/RunStep", [this](wire::Session session) { open(std::move(session)); });
+    server.unary("/spur.v1.Agent/MeasureStep", [this](const wire::Call& call) { loop_.post([this, call] { measure(call); }); });
     server.unary("/spur.v1.Agent/AgentStatus", [this](wire::Call call) {
         loop_.post([this, call] {
             v1::AgentStatusReply reply;
@@ -216,6 +217,20 @@ void StepService::attach(const std::shared_ptr<Client>& client, const v1::StepAt
                       client->launched = true;
                       client->step = step_of(verified.credential);
                       jobs_.attach_client(client->step, received, client);
+                  });
+}
+
+void StepService::measure(const wire::Call& call) {
+    const auto request = call.parse<v1::MeasureStepRequest>();
+    if (!request) return call.fail(request.error());
+    const auto keys = facts_.keys();
+    const auto permit = verify_permit(
+        request->permit(),
+        {.keys = keys, .node = facts_.node, .caller = call.caller().uid, .now = std::time(nullptr)});
+    if (!permit) return call.fail(permit.error());
+    jobs_.measure({permit->job_id(), permit->attempt(), request->step_id()},
+                  [call](const Result<v1::MeasureStepReply>& answer) {
+                      return answer ? call.reply_with(*answer) : call.fail(answer.error());
                   });
 }
 

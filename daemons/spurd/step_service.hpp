@@ -27,6 +27,7 @@ public:
 private:
     class Client;
     void open(wire::Session session);
+    void measure(const wire::Call& call);
     // Both wait until `until` for the controller to say whose signature to trust.
     void launch(const std::shared_ptr<Client>& client, const v1::StepLaunch& launch,
                 std::chrono::steady_clock::time_point until);

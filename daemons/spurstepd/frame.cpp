@@ -16,51 +16,31 @@ namespace spur::archive {
 using namespace step;
 
 template <>
-struct Fields<SignalOrder> : SkipsUnknown {
-    static constexpr auto list = std::tuple{field<1>(&SignalOrder::signal), field<2>(&SignalOrder::target)};
-};
+inline constexpr auto fields_of<SignalOrder> = numbered(&SignalOrder::signal, &SignalOrder::target).skipping_unknown();
 template <>
-struct Fields<EndOrder> : SkipsUnknown {
-    static constexpr auto list =
-        std::tuple{field<1>(&EndOrder::because), field<2>(&EndOrder::wait_s), field<3>(&EndOrder::has_wait),
-                   field<4>(&EndOrder::timed_out), field<5>(&EndOrder::tell)};
-};
+inline constexpr auto fields_of<EndOrder> =
+    numbered(&EndOrder::because, &EndOrder::wait_s, &EndOrder::has_wait, &EndOrder::timed_out, &EndOrder::tell)
+        .skipping_unknown();
 template <>
-struct Fields<LimitOrder> : SkipsUnknown {
-    static constexpr auto list = std::tuple{field<1>(&LimitOrder::end_time), field<2>(&LimitOrder::end_boot_s)};
-};
+inline constexpr auto fields_of<LimitOrder> =
+    numbered(&LimitOrder::end_time, &LimitOrder::end_boot_s).skipping_unknown();
 template <>
-struct Fields<Chunk> : SkipsUnknown {
-    static constexpr auto list = std::tuple{field<1>(&Chunk::task), field<2>(&Chunk::error_stream),
-                                            field<3>(&Chunk::eof), field<4>(&Chunk::data)};
-};
+inline constexpr auto fields_of<Chunk> =
+    numbered(&Chunk::task, &Chunk::error_stream, &Chunk::eof, &Chunk::data).skipping_unknown();
 template <>
-struct Fields<WindowSize> : SkipsUnknown {
-    static constexpr auto list = std::tuple{field<1>(&WindowSize::rows), field<2>(&WindowSize::columns)};
-};
+inline constexpr auto fields_of<WindowSize> = numbered(&WindowSize::rows, &WindowSize::columns).skipping_unknown();
 template <>
-struct Fields<Hello> : SkipsUnknown {
-    static constexpr auto list =
-        std::tuple{field<1>(&Hello::job), field<2>(&Hello::attempt), field<3>(&Hello::step),
-                   field<4>(&Hello::uid), field<5>(&Hello::pid),     field<6>(&Hello::started)};
-};
+inline constexpr auto fields_of<Hello> =
+    numbered(&Hello::job, &Hello::attempt, &Hello::step, &Hello::uid, &Hello::pid, &Hello::started).skipping_unknown();
 template <>
-struct Fields<StartedTask> : SkipsUnknown {
-    static constexpr auto list = std::tuple{field<1>(&StartedTask::id), field<2>(&StartedTask::pid)};
-};
+inline constexpr auto fields_of<StartedTask> = numbered(&StartedTask::id, &StartedTask::pid).skipping_unknown();
 template <>
-struct Fields<Started> : SkipsUnknown {
-    static constexpr auto list = std::tuple{field<1>(&Started::tasks)};
-};
+inline constexpr auto fields_of<Started> = numbered(&Started::tasks).skipping_unknown();
 template <>
-struct Fields<Count> : SkipsUnknown {
-    static constexpr auto list = std::tuple{field<1>(&Count::number)};
-};
+inline constexpr auto fields_of<Count> = numbered(&Count::number).skipping_unknown();
 template <>
-struct Fields<TaskExit> : SkipsUnknown {
-    static constexpr auto list =
-        std::tuple{field<1>(&TaskExit::task), field<2>(&TaskExit::status), field<3>(&TaskExit::oom)};
-};
+inline constexpr auto fields_of<TaskExit> =
+    numbered(&TaskExit::task, &TaskExit::status, &TaskExit::oom).skipping_unknown();
 
 }  // namespace spur::archive
 
@@ -98,7 +78,7 @@ constexpr std::size_t header_bytes = 5;
 
 FrameSocket::FrameSocket(int fd) : fd_{fd} {
     if (fd < 0) return;
-    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    fcntl(fd, F_SETFL, O_NONBLOCK);  // a socket has no other status flags
     fcntl(fd, F_SETFD, FD_CLOEXEC);  // whoever holds it can speak for the step: no task may
 }
 FrameSocket::FrameSocket(FrameSocket&& other) noexcept { *this = std::move(other); }

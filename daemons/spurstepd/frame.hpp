@@ -25,6 +25,7 @@ enum class FrameType : std::uint8_t {
     discard,   // no payload: nobody reads the output any more
     attach,    // Count: the reader is back and goes on with this message
     received,  // Count: so many messages have reached the reader
+    measure,   // Count: a number of the asker's; answered by usage
     // spurstepd to spurd
     hello = 32,   // Hello: the first frame on every connection
     started,      // Started
@@ -36,6 +37,7 @@ enum class FrameType : std::uint8_t {
     aborted,      // no payload: the tasks are being ended, and not because srun asked for it
     resumed,      // Count: answers attach; so many frames of input have arrived
     killing,      // no payload: everything was sent SIGKILL again; says that the step daemon is at work
+    usage,        // Readings: answers measure
 };
 
 struct Frame {

@@ -255,6 +255,7 @@ struct Child {
     Program program;
     const LaunchSpec& spec;
     const Containment& containment;
+    bool is_inside;  // born there
 };
 
 void lead_processes(Child& child) {
@@ -265,11 +266,11 @@ void lead_processes(Child& child) {
 }
 
 void enter_containment(Child& child) {
-    const int outside = child.containment.enter(child.program.task);
+    const bool entered = child.is_inside || child.containment.enter(child.program.task);
     place_stdio(child.program);
     keep_only_stdio();
-    if (outside == 0) return;
-    errno = outside;
+    if (entered) return;
+    errno = EACCES;
     give_up("cannot enter the step's control group");
 }
 
@@ -324,9 +325,9 @@ static_assert(is_in_order(hooks));
 }  // namespace
 
 Result<pid_t> start(const Program& program, const LaunchSpec& spec, const Containment& containment) {
-    const auto pid = fork();
+    const auto [pid, is_inside] = containment.fork_for(program.task);
     if (pid < 0) return fail(ErrorCode::unavailable, "fork: {}", std::strerror(errno));
-    if (pid == 0) become({program, spec, containment});
+    if (pid == 0) become({program, spec, containment, is_inside});
     if (!program.terminal) setpgid(pid, pid);  // parent and child both do it, whichever comes first
     return pid;
 }

@@ -8,76 +8,43 @@ namespace spur::archive {
 using namespace step;
 
 template <>
-struct Fields<ProcessLimit> : SkipsUnknown {
-    static constexpr auto list =
-        std::tuple{field<1>(&ProcessLimit::resource), field<2>(&ProcessLimit::soft), field<3>(&ProcessLimit::hard)};
-};
+inline constexpr auto fields_of<ProcessLimit> =
+    numbered(&ProcessLimit::resource, &ProcessLimit::soft, &ProcessLimit::hard).skipping_unknown();
 template <>
-struct Fields<TaskSpec> : SkipsUnknown {
-    static constexpr auto list =
-        std::tuple{field<1>(&TaskSpec::id),       field<2>(&TaskSpec::argv),       field<3>(&TaskSpec::environment),
-                   field<4>(&TaskSpec::std_in),   field<5>(&TaskSpec::std_out),    field<6>(&TaskSpec::std_err),
-                   field<7>(&TaskSpec::cpu_list), field<8>(&TaskSpec::device_deny)};
-};
+inline constexpr auto fields_of<TaskSpec> =
+    numbered(&TaskSpec::id, &TaskSpec::argv, &TaskSpec::environment, &TaskSpec::std_in, &TaskSpec::std_out,
+             &TaskSpec::std_err, &TaskSpec::cpu_list, &TaskSpec::device_deny)
+        .skipping_unknown();
 template <>
-struct Fields<LaunchSpec> : SkipsUnknown {
-    static constexpr auto list = std::tuple{field<1>(&LaunchSpec::job),
-                                            field<2>(&LaunchSpec::attempt),
-                                            field<3>(&LaunchSpec::step),
-                                            field<4>(&LaunchSpec::node),
-                                            field<5>(&LaunchSpec::directory),
-                                            field<6>(&LaunchSpec::label),
-                                            field<7>(&LaunchSpec::uid),
-                                            field<8>(&LaunchSpec::gid),
-                                            field<9>(&LaunchSpec::groups),
-                                            field<10>(&LaunchSpec::work_dir),
-                                            field<11>(&LaunchSpec::umask),
-                                            field<12>(&LaunchSpec::rlimits),
-                                            field<13>(&LaunchSpec::argv),
-                                            field<14>(&LaunchSpec::environment),
-                                            field<15>(&LaunchSpec::load_user_environment),
-                                            field<16>(&LaunchSpec::task_prolog),
-                                            field<17>(&LaunchSpec::task_epilog),
-                                            field<18>(&LaunchSpec::user_task_prolog),
-                                            field<19>(&LaunchSpec::user_task_epilog),
-                                            field<20>(&LaunchSpec::tasks),
-                                            field<21>(&LaunchSpec::append),
-                                            field<22>(&LaunchSpec::pty),
-                                            field<23>(&LaunchSpec::rows),
-                                            field<24>(&LaunchSpec::columns),
-                                            field<25>(&LaunchSpec::unbuffered),
-                                            field<26>(&LaunchSpec::end_time),
-                                            field<27>(&LaunchSpec::kill_wait_s),
-                                            field<28>(&LaunchSpec::warn_signal),
-                                            field<29>(&LaunchSpec::warn_before_s),
-                                            field<30>(&LaunchSpec::warn_batch_only),
-                                            field<31>(&LaunchSpec::cpus),
-                                            field<32>(&LaunchSpec::memory_mib),
-                                            field<33>(&LaunchSpec::job_memory_mib),
-                                            field<34>(&LaunchSpec::cpu_list),
-                                            field<35>(&LaunchSpec::device_allow),
-                                            field<36>(&LaunchSpec::device_deny),
-                                            field<37>(&LaunchSpec::bind_verbose),
-                                            field<38>(&LaunchSpec::own_end_time),
-                                            field<39>(&LaunchSpec::tells),
-                                            field<40>(&LaunchSpec::label_width),
-                                            field<41>(&LaunchSpec::end_boot_s),
-                                            field<42>(&LaunchSpec::own_end_boot_s)};
-};
+inline constexpr auto fields_of<LaunchSpec> =
+    numbered(&LaunchSpec::job, &LaunchSpec::attempt, &LaunchSpec::step, &LaunchSpec::node, &LaunchSpec::directory,
+             &LaunchSpec::label, &LaunchSpec::uid, &LaunchSpec::gid, &LaunchSpec::groups, &LaunchSpec::work_dir,
+             &LaunchSpec::umask, &LaunchSpec::rlimits, &LaunchSpec::argv, &LaunchSpec::environment,
+             &LaunchSpec::load_user_environment, &LaunchSpec::task_prolog, &LaunchSpec::task_epilog,
+             &LaunchSpec::user_task_prolog, &LaunchSpec::user_task_epilog, &LaunchSpec::tasks, &LaunchSpec::append,
+             &LaunchSpec::pty, &LaunchSpec::rows, &LaunchSpec::columns, &LaunchSpec::unbuffered, &LaunchSpec::end_time,
+             &LaunchSpec::kill_wait_s, &LaunchSpec::warn_signal, &LaunchSpec::warn_before_s,
+             &LaunchSpec::warn_batch_only, &LaunchSpec::cpus, &LaunchSpec::memory_mib, &LaunchSpec::job_memory_mib,
+             &LaunchSpec::cpu_list, &LaunchSpec::device_allow, &LaunchSpec::device_deny, &LaunchSpec::bind_verbose,
+             &LaunchSpec::own_end_time, &LaunchSpec::tells, &LaunchSpec::label_width, &LaunchSpec::end_boot_s,
+             &LaunchSpec::own_end_boot_s, &LaunchSpec::job_cpus, &LaunchSpec::sample_s, &LaunchSpec::kill_over_memory)
+        .skipping_unknown();
 template <>
-struct Fields<StepUsage> : SkipsUnknown {
-    static constexpr auto list =
-        std::tuple{field<1>(&StepUsage::user_us), field<2>(&StepUsage::system_us), field<3>(&StepUsage::max_rss_kib),
-                   field<4>(&StepUsage::read_bytes), field<5>(&StepUsage::write_bytes)};
-};
+inline constexpr auto fields_of<StepUsage> =
+    numbered(&StepUsage::user_us, &StepUsage::system_us, &StepUsage::max_rss_kib, &StepUsage::read_bytes,
+             &StepUsage::write_bytes)
+        .skipping_unknown();
 template <>
-struct Fields<StepResult> : SkipsUnknown {
-    static constexpr auto list = std::tuple{
-        field<1>(&StepResult::job),       field<2>(&StepResult::attempt),       field<3>(&StepResult::step),
-        field<4>(&StepResult::status),    field<5>(&StepResult::launch_failed), field<6>(&StepResult::oom),
-        field<7>(&StepResult::timed_out), field<8>(&StepResult::time),          field<9>(&StepResult::error),
-        field<10>(&StepResult::usage),    field<11>(&StepResult::user_error),   field<12>(&StepResult::drain)};
-};
+inline constexpr auto fields_of<TaskUse> = numbered(&TaskUse::task, &TaskUse::values).skipping_unknown();
+template <>
+inline constexpr auto fields_of<Readings> =
+    numbered(&Readings::number, &Readings::usage, &Readings::tasks, &Readings::pids).skipping_unknown();
+template <>
+inline constexpr auto fields_of<StepResult> =
+    numbered(&StepResult::job, &StepResult::attempt, &StepResult::step, &StepResult::status, &StepResult::launch_failed,
+             &StepResult::oom, &StepResult::timed_out, &StepResult::time, &StepResult::error, &StepResult::usage,
+             &StepResult::user_error, &StepResult::drain, &StepResult::tasks)
+        .skipping_unknown();
 
 }  // namespace spur::archive
 
@@ -91,6 +58,9 @@ constexpr std::string_view result_magic = "spur-step-result/2\n";
 
 std::string encode(const LaunchSpec& spec) { return archive::to_bytes(spec); }
 std::optional<LaunchSpec> decode_spec(std::string_view bytes) { return archive::from_bytes<LaunchSpec>(bytes); }
+
+std::string encode(const Readings& readings) { return archive::to_bytes(readings); }
+std::optional<Readings> decode_readings(std::string_view bytes) { return archive::from_bytes<Readings>(bytes); }
 
 std::string encode(const StepResult& result) {
     return std::string{result_magic} + archive::to_bytes(result) +

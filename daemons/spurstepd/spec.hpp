@@ -66,9 +66,13 @@ struct LaunchSpec {
     std::uint32_t cpus{};
     std::uint64_t memory_mib{};      // the step's; 0: no limit
     std::uint64_t job_memory_mib{};  // the job's on this node
+    std::uint32_t job_cpus{};        // likewise
     std::string cpu_list;            // all the step may use; empty: any
     std::vector<std::string> device_allow, device_deny;
     bool bind_verbose{false};  // each task tells on stderr what it was bound to
+
+    std::uint32_t sample_s{30};    // how often the tasks are measured; 0: only when they end
+    bool kill_over_memory{false};  // a step that is found to have more than memory_mib is killed
 
     [[nodiscard]] bool is_batch() const { return step == step_batch; }
     bool operator==(const LaunchSpec&) const = default;
@@ -85,6 +89,24 @@ struct StepUsage {
     bool operator==(const StepUsage&) const = default;
 };
 
+// What one task used, by the numbers of Measured (core/model/step_usage.hpp).
+struct TaskUse {
+    std::uint32_t task{};
+    std::vector<std::uint64_t> values;
+    bool operator==(const TaskUse&) const = default;
+};
+
+// What a step that runs has used so far: the answer to FrameType::measure.
+struct Readings {
+    std::uint64_t number{};  // of the question
+    StepUsage usage;
+    std::vector<TaskUse> tasks;
+    std::vector<std::uint32_t> pids;
+    bool operator==(const Readings&) const = default;
+};
+std::string encode(const Readings& readings);
+std::optional<Readings> decode_readings(std::string_view bytes);
+
 // How a step ended on this node; also what stays in the job's directory until the controller has heard of it.
 struct StepResult {
     std::uint32_t job{}, attempt{}, step{};
@@ -98,6 +120,7 @@ struct StepResult {
     std::string error;
     std::string drain;  // the node must not go on like this, for this reason; empty: it may
     StepUsage usage;
+    std::vector<TaskUse> tasks;
     bool operator==(const StepResult&) const = default;
 };
 

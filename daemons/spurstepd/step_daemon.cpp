@@ -32,6 +32,7 @@ constexpr auto sign_of_life = 1s;    // how often spurd hears that everything is
 constexpr auto write_patience = 3s;  // once a step is being ended: for files to take the rest of its output
 constexpr auto longest_wait = 60s;
 constexpr std::size_t output_backlog = 1U << 20;
+const std::string cannot_contain = "Step cannot be contained: ";
 
 std::int64_t unix_now() { return std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()); }
 
@@ -116,6 +117,7 @@ Result<void> StepDaemon::go_to_directory() {
 }
 
 Result<void> StepDaemon::contain() {
+    containment_.set_log([this](char level, const std::string& line) { log(level, line); });
     auto made = containment_.prepare(spec_);
     if (!made) fail_containment(made.error().text);
     return made;
@@ -126,7 +128,7 @@ void StepDaemon::fail_containment(const std::string& why) {
     result_.launch_failed = true;
     result_.status = launch_failed_status;
     result_.error = why;
-    result_.drain = "Step cannot be contained: " + why;
+    result_.drain = cannot_contain + why;
 }
 
 // ---- starting ------------------------------------------------------------------------------------------------------
@@ -147,6 +149,7 @@ Result<void> StepDaemon::start_tasks() {
     if (is_ending()) return end_unstarted(), Result<void>{};
     for (auto& task : tasks_) SPUR_CHECK(start_task(task));
     started_ = true;
+    if (spec_.sample_s != 0) sample_at_ = Clock::now() + std::chrono::seconds{spec_.sample_s};
     if (suspended_) stop_at_ = Clock::now();  // it was told so before there was anything to stop
     for (const auto& frame : std::exchange(early_, {})) obey(frame);
     Started started;
@@ -206,6 +209,7 @@ Result<void> StepDaemon::start_task(Task& task) {
     program.user_prolog = spec_.user_task_prolog;
     SPUR_TRY(task.pid, start(program, spec_, containment_));
     task.state = Task::State::running;
+    meter_.add(task.id, task.pid);
     run_phase(Hooks::task, Phase::task_post_fork, *this, task);
     return {};
 }
@@ -294,6 +298,7 @@ int StepDaemon::wait_ms() const {
     const auto until = [&](const std::optional<Clock::time_point>& moment) {
         if (moment) no_longer_than(std::chrono::ceil<std::chrono::milliseconds>(*moment - Clock::now()));
     };
+    until(sample_at_);
     until(kill_at_);
     until(stop_at_);
     until(write_by_);
@@ -329,6 +334,7 @@ void StepDaemon::wait_once() {
     waits.push_back({connection_.fd(), wanted, 0});  // -1 is ignored by poll
     waits.push_back({files_.news_fd(), POLLIN, 0});
     waits.push_back({login_ ? login_->fd() : -1, POLLIN, 0});
+    waits.push_back({containment_.events_fd(), POLLIN, 0});
     const auto first_stream = waits.size();
     add_streams(waits, owners);
     if (poll(waits.data(), waits.size(), wait_ms()) < 0 && errno != EINTR) return;
@@ -337,6 +343,7 @@ void StepDaemon::wait_once() {
         if (waits[first_stream + i].revents != 0) serve(waits[first_stream + i], *owners[i].first, owners[i].second);
     if (waits[3].revents != 0) files_.take_news();
     if (waits[4].revents != 0) login_->pump();
+    if (waits[5].revents != 0) take_events();
     if (waits[2].revents & POLLOUT && !connection_.flush()) drop_connection();
     if (waits[2].revents & (POLLIN | POLLHUP | POLLERR)) read_connection();
     if (waits[1].revents != 0) accept_connection();
@@ -357,9 +364,15 @@ void StepDaemon::reap() {
     signalfd_siginfo info;
     while (read(child_events_.get(), &info, sizeof info) == sizeof info) {
     }
-    int status{};
-    while (const auto pid = waitpid(-1, &status, WNOHANG)) {
-        if (pid < 0) break;
+    while (true) {
+        siginfo_t ended{};
+        if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) break;
+        const auto pid = ended.si_pid;
+        meter_.read_last(pid);
+        int status{};
+        rusage used{};
+        if (wait4(pid, &status, WNOHANG, &used) != pid) break;
+        meter_.end(pid, used);
         const auto task = std::ranges::find(tasks_, pid, &Task::pid);
         if (task == tasks_.end() || task->state == Task::State::done) continue;
         if (task->state == Task::State::epilog) {
@@ -373,15 +386,24 @@ void StepDaemon::reap() {
 }
 
 void StepDaemon::note_exit(Task& task) {
-    if (const auto outside = containment_.entry_failure(); !outside.empty()) {
+    const auto status = static_cast<int>(task.status);
+    if (const auto outside = containment_.entry_failure(task.index, status); !outside.empty()) {
         fail_containment(outside);
         containment_.signal_all(SIGKILL);
     }
     task.input.close();
     result_.status = std::max(result_.status, task.status);
-    const auto status = static_cast<int>(task.status);
-    const bool oom = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && containment_.oom_kills() > 0;
+    const bool oom =
+        WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && (over_memory_ || containment_.oom_kills() > 0);
     tell_reader(FrameType::task_exit, encode(TaskExit{task.id, task.status, oom}));
+}
+
+// The user hears of it at the end, as from Slurm; the log of the node at once.
+void StepDaemon::take_events() {
+    const auto kills = containment_.take_events();
+    if (kills > oom_kills_)
+        log('2', fmt::format("the kernel has killed {} of its processes for want of memory", kills - oom_kills_));
+    oom_kills_ = std::max(oom_kills_, kills);
 }
 
 void StepDaemon::check_time() {
@@ -394,12 +416,35 @@ void StepDaemon::check_time() {
         stop_at_.reset();
         containment_.stop_all(true);
     }
+    if (sample_at_ && now >= *sample_at_) {
+        sample_at_ = now + std::chrono::seconds{spec_.sample_s};
+        sample_tasks();
+    }
     if (spec_.end_boot_s == 0 || suspended_ || kill_at_) return;
     const auto boot = boot_now();
     if (is_warning_due() && boot >= spec_.end_boot_s - spec_.warn_before_s) warn_tasks();
     if (boot < spec_.end_boot_s) return;
     if (spec_.end_boot_s != spec_.own_end_boot_s) tell_reader(FrameType::aborted, "");
     end(EndOrder{.tell = true, .because = "DUE TO TIME LIMIT", .timed_out = true});
+}
+
+void StepDaemon::sample_tasks() {
+    if (all_tasks_done()) return sample_at_.reset();
+    sampled_ = Clock::now();
+    meter_.sample(getpid());
+    check_resident();
+}
+
+// For where no cgroup holds the step to its memory.
+void StepDaemon::check_resident() {
+    const auto limit = spec_.memory_mib << 20;
+    if (!spec_.kill_over_memory || limit == 0 || kill_at_ || meter_.resident_bytes() <= limit) return;
+    over_memory_ = true;
+    say(tasks_.front(), fmt::format("StepId={} exceeded memory limit ({} > {}), being killed", spec_.label,
+                                    meter_.resident_bytes(), limit));
+    say(tasks_.front(), "Exceeded job memory limit");
+    if (!spec_.is_batch()) tell_reader(FrameType::aborted, "");
+    end({.tell = true, .has_wait = true});
 }
 
 // ---- finishing -----------------------------------------------------------------------------------------------------
@@ -434,26 +479,43 @@ void StepDaemon::write_out() {
 
 void StepDaemon::check_memory() {
     const auto kills = containment_.oom_kills();
-    if (kills == 0 || tasks_.empty()) return;
+    if (tasks_.empty() || (kills == 0 && !over_memory_)) return;
     result_.oom = true;
     result_.status = out_of_memory_status;
+    if (kills == 0) return;  // the user has been told
     say(tasks_.front(), fmt::format("Detected {} oom-kill event(s) in StepId={}. Some of your processes may have been "
                                     "killed by the cgroup out-of-memory handler.",
                                     kills, spec_.label));
 }
 
-void StepDaemon::measure() {
+// Of the step as a whole: as its cgroup counts, else what its processes had that have ended.
+StepUsage StepDaemon::read_usage() const {
     rusage all{};
     getrusage(RUSAGE_CHILDREN, &all);
-    result_.usage = {microseconds(all.ru_utime), microseconds(all.ru_stime), static_cast<std::uint64_t>(all.ru_maxrss),
-                     static_cast<std::uint64_t>(all.ru_inblock) * 512,
-                     static_cast<std::uint64_t>(all.ru_oublock) * 512};
-    containment_.read_usage(result_.usage);
+    StepUsage usage{.user_us = microseconds(all.ru_utime),
+                    .system_us = microseconds(all.ru_stime),
+                    .max_rss_kib = static_cast<std::uint64_t>(all.ru_maxrss),
+                    .read_bytes = static_cast<std::uint64_t>(all.ru_inblock) * 512,
+                    .write_bytes = static_cast<std::uint64_t>(all.ru_oublock) * 512};
+    containment_.read_usage(usage);
+    return usage;
+}
+
+void StepDaemon::measure() {
+    result_.usage = read_usage();
+    // Peaks are those of a task: what a cgroup counts has the files in it that the kernel keeps in memory.
+    if (containment_.counts_usage()) meter_.set_cpu_if_single(result_.usage.user_us + result_.usage.system_us);
+    result_.tasks = meter_.tasks();
+    for (const auto& task : result_.tasks)
+        result_.usage.max_rss_kib =
+            std::max(result_.usage.max_rss_kib, task.values[static_cast<std::size_t>(Measured::rss_bytes)] / 1024);
     result_.time = unix_now();
 }
 
 void StepDaemon::end_containment() {
     if (!containment_.remove()) result_.drain = refusal::kill_failed.sentence;
+    const auto broken = containment_.breakdown();
+    if (!broken.empty() && result_.drain.empty()) result_.drain = cannot_contain + broken;
 }
 
 void StepDaemon::report() {

@@ -18,6 +18,7 @@
 #include "daemons/spurstepd/spec.hpp"
 #include "daemons/spurstepd/task.hpp"
 #include "daemons/spurstepd/unread_frames.hpp"
+#include "daemons/spurstepd/usage_meter.hpp"
 
 struct pollfd;
 
@@ -56,6 +57,7 @@ private:
     void drain(Task& task, OutputStream& stream, bool error_stream);
     void write_out();
     void measure();
+    [[nodiscard]] StepUsage read_usage() const;
     void end_containment();
     void report();
     void write_result() const;
@@ -70,6 +72,9 @@ private:
     void serve(const pollfd& ready, Task& task, int stream);
     void reap();
     void check_time();
+    void sample_tasks();
+    void check_resident();
+    void take_events();
     // A step that starts slowly is warned once its tasks are there to hear it.
     [[nodiscard]] bool is_warning_due() const { return spec_.warn_signal != 0 && !warned_ && started_; }
     void clear_leftovers();
@@ -100,6 +105,7 @@ private:
     void set_limit(const LimitOrder& order);
     void take_input(const Chunk& chunk);
     void resize(const WindowSize& size);
+    void tell_usage(const Count& question);
     void tell(std::string_view because);
     void say(const Task& task, const std::string& text);
     void warn_tasks();
@@ -116,16 +122,21 @@ private:
     Environment environment_;          // of every task
     std::vector<Task> tasks_;
     StepResult result_;
+    UsageMeter meter_;
+    Clock::time_point sampled_{};  // when it last looked
+    std::uint64_t oom_kills_{0};   // that the log has been told of
     Descriptor listener_, child_events_;
     int notice_file_{-1};  // messages about the step go there
     bool started_{false}, discards_{false}, warned_{false}, suspended_{false}, told_{false};
+    bool over_memory_{false};  // it was found to have too much, and is killed for it
 
-    std::optional<Clock::time_point> kill_at_;   // ending: SIGKILL is due
-    std::optional<Clock::time_point> stop_at_;   // suspending: SIGTSTP was sent, everything stops at
-    std::optional<Clock::time_point> tell_at_;   // killing: spurd is to hear of it
-    std::optional<Clock::time_point> write_by_;  // ending: what the user's files have not taken by then is lost
-    std::optional<Clock::time_point> gone_by_;   // everything was killed: what is left by then is unkillable
-    std::int64_t suspended_since_{};             // by boot_now()
+    std::optional<Clock::time_point> sample_at_;  // the tasks are measured
+    std::optional<Clock::time_point> kill_at_;    // ending: SIGKILL is due
+    std::optional<Clock::time_point> stop_at_;    // suspending: SIGTSTP was sent, everything stops at
+    std::optional<Clock::time_point> tell_at_;    // killing: spurd is to hear of it
+    std::optional<Clock::time_point> write_by_;   // ending: what the user's files have not taken by then is lost
+    std::optional<Clock::time_point> gone_by_;    // everything was killed: what is left by then is unkillable
+    std::int64_t suspended_since_{};              // by boot_now()
 };
 
 }  // namespace spur::step

@@ -22,6 +22,7 @@ using namespace std::chrono_literals;
 constexpr auto reader_patience = 60s;  // for spurd to be restarted, and for srun to find it
 constexpr auto confirm_patience = 2s;  // for srun to say that it has everything
 constexpr auto ending_patience = 10s;  // of a step that is being ended, altogether
+constexpr auto sample_pause = 1s;      // between two looks at the tasks that somebody asks for
 constexpr auto stop_delay = 1s;        // between SIGTSTP, which a program may handle, and SIGSTOP
 
 std::int64_t unix_now() { return std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()); }
@@ -190,6 +191,9 @@ void StepDaemon::obey(const Frame& frame) {
         case FrameType::window:
             if (const auto size = decode<WindowSize>(frame.payload)) resize(*size);
             break;
+        case FrameType::measure:
+            if (const auto question = decode<Count>(frame.payload)) tell_usage(*question);
+            break;
         case FrameType::discard:
             discards_ = true;
             unread_.clear();
@@ -238,6 +242,14 @@ void StepDaemon::end(const EndOrder& order) {
         if (wait > 0s) containment_.signal_all(SIGTERM);
     }
     if (order.tell) tell(order.because);
+}
+
+// Whoever asks often gets the same answer for a while.
+void StepDaemon::tell_usage(const Count& question) {
+    if (started_ && Clock::now() - sampled_ >= sample_pause) sample_tasks();
+    Readings readings{.number = question.number, .usage = read_usage(), .tasks = meter_.tasks(), .pids = {}};
+    for (const auto pid : meter_.pids()) readings.pids.push_back(static_cast<std::uint32_t>(pid));
+    send(FrameType::usage, encode(readings));
 }
 
 void StepDaemon::tell(std::string_view because) {

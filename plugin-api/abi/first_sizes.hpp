@@ -10,13 +10,18 @@
 #include <spur/plugin/clock.h>
 #include <spur/plugin/config.h>
 #include <spur/plugin/executor.h>
+#include <spur/plugin/notify.h>
 #include <spur/plugin/metrics.h>
+#include <spur/plugin/store.h>
 #include <spur/plugin/view.h>
 #include <spur/plugin/auth.h>
 #include <spur/plugin/cgroup.h>
 #include <spur/plugin/draft/accounting.h>
+#include <spur/plugin/draft/accounting_fields.h>
 #include <spur/plugin/draft/gpu.h>
+#include <spur/plugin/draft/job_submit.h>
 #include <spur/plugin/draft/net.h>
+#include <spur/plugin/draft/record.h>
 #include <spur/plugin/priority.h>
 #include <spur/plugin/sched.h>
 #include <spur/plugin/select.h>
@@ -29,29 +34,45 @@ constexpr std::size_t first_size = sizeof(T);
 template <>
 inline constexpr std::size_t first_size<spur_accounting_ops> = 56;
 template <>
+inline constexpr std::size_t first_size<spur_archive> = 32;
+template <>
 inline constexpr std::size_t first_size<spur_association_view> = 56;
 template <>
-inline constexpr std::size_t first_size<spur_auth_ops> = 48;
+inline constexpr std::size_t first_size<spur_auth_ops> = 64;
 template <>
-inline constexpr std::size_t first_size<spur_auth_request> = 104;
+inline constexpr std::size_t first_size<spur_auth_reply> = 56;
+template <>
+inline constexpr std::size_t first_size<spur_auth_request> = 152;
+template <>
+inline constexpr std::size_t first_size<spur_batch> = 72;
 template <>
 inline constexpr std::size_t first_size<spur_bits> = 16;
 template <>
 inline constexpr std::size_t first_size<spur_bytes> = 16;
 template <>
-inline constexpr std::size_t first_size<spur_cgroup_limits> = 88;
+inline constexpr std::size_t first_size<spur_cgroup_device> = 16;
 template <>
-inline constexpr std::size_t first_size<spur_cgroup_ops> = 80;
+inline constexpr std::size_t first_size<spur_cgroup_events> = 16;
+template <>
+inline constexpr std::size_t first_size<spur_cgroup_io> = 72;
+template <>
+inline constexpr std::size_t first_size<spur_cgroup_limit> = 16;
+template <>
+inline constexpr std::size_t first_size<spur_cgroup_limits> = 152;
+template <>
+inline constexpr std::size_t first_size<spur_cgroup_ops> = 104;
 template <>
 inline constexpr std::size_t first_size<spur_cgroup_scope> = 24;
 template <>
 inline constexpr std::size_t first_size<spur_cgroup_usage> = 56;
 template <>
+inline constexpr std::size_t first_size<spur_claims> = 24;
+template <>
 inline constexpr std::size_t first_size<spur_clock> = 32;
 template <>
 inline constexpr std::size_t first_size<spur_cluster_view> = 256;
 template <>
-inline constexpr std::size_t first_size<spur_condition> = 32;
+inline constexpr std::size_t first_size<spur_condition> = 40;
 template <>
 inline constexpr std::size_t first_size<spur_config> = 32;
 template <>
@@ -61,23 +82,39 @@ inline constexpr std::size_t first_size<spur_config_value> = 56;
 template <>
 inline constexpr std::size_t first_size<spur_device_link> = 24;
 template <>
-inline constexpr std::size_t first_size<spur_device_view> = 48;
+inline constexpr std::size_t first_size<spur_device_view> = 56;
 template <>
 inline constexpr std::size_t first_size<spur_error> = 256;
 template <>
-inline constexpr std::size_t first_size<spur_executor> = 40;
+inline constexpr std::size_t first_size<spur_executor> = 64;
 template <>
-inline constexpr std::size_t first_size<spur_field> = 48;
+inline constexpr std::size_t first_size<spur_factor> = 48;
 template <>
-inline constexpr std::size_t first_size<spur_gpu_device> = 144;
+inline constexpr std::size_t first_size<spur_factor_sink> = 24;
+template <>
+inline constexpr std::size_t first_size<spur_field> = 64;
+template <>
+inline constexpr std::size_t first_size<spur_gpu_binding> = 48;
+template <>
+inline constexpr std::size_t first_size<spur_gpu_device> = 184;
 template <>
 inline constexpr std::size_t first_size<spur_gpu_env_sink> = 32;
 template <>
-inline constexpr std::size_t first_size<spur_gpu_link> = 24;
+inline constexpr std::size_t first_size<spur_gpu_grant> = 24;
 template <>
-inline constexpr std::size_t first_size<spur_gpu_load> = 48;
+inline constexpr std::size_t first_size<spur_gpu_link> = 48;
 template <>
-inline constexpr std::size_t first_size<spur_gpu_ops> = 48;
+inline constexpr std::size_t first_size<spur_gpu_load> = 72;
+template <>
+inline constexpr std::size_t first_size<spur_gpu_ops> = 80;
+template <>
+inline constexpr std::size_t first_size<spur_gpu_process> = 32;
+template <>
+inline constexpr std::size_t first_size<spur_gpu_process_sink> = 24;
+template <>
+inline constexpr std::size_t first_size<spur_gpu_profile> = 48;
+template <>
+inline constexpr std::size_t first_size<spur_gpu_profile_sink> = 24;
 template <>
 inline constexpr std::size_t first_size<spur_gpu_sink> = 32;
 template <>
@@ -87,11 +124,13 @@ inline constexpr std::size_t first_size<spur_gres_share> = 32;
 template <>
 inline constexpr std::size_t first_size<spur_gres_view> = 56;
 template <>
-inline constexpr std::size_t first_size<spur_group_view> = 48;
+inline constexpr std::size_t first_size<spur_group_view> = 64;
 template <>
 inline constexpr std::size_t first_size<spur_host> = 40;
 template <>
-inline constexpr std::size_t first_size<spur_identity> = 128;
+inline constexpr std::size_t first_size<spur_identity> = 192;
+template <>
+inline constexpr std::size_t first_size<spur_job_submit_ops> = 16;
 template <>
 inline constexpr std::size_t first_size<spur_job_view> = 424;
 template <>
@@ -101,19 +140,27 @@ inline constexpr std::size_t first_size<spur_license_view> = 24;
 template <>
 inline constexpr std::size_t first_size<spur_log> = 32;
 template <>
-inline constexpr std::size_t first_size<spur_metrics> = 40;
+inline constexpr std::size_t first_size<spur_metric> = 72;
+template <>
+inline constexpr std::size_t first_size<spur_metrics> = 56;
 template <>
 inline constexpr std::size_t first_size<spur_module> = 24;
 template <>
-inline constexpr std::size_t first_size<spur_net_member> = 64;
+inline constexpr std::size_t first_size<spur_net_listener> = 32;
 template <>
-inline constexpr std::size_t first_size<spur_net_ops> = 40;
+inline constexpr std::size_t first_size<spur_net_member> = 80;
+template <>
+inline constexpr std::size_t first_size<spur_net_ops> = 64;
+template <>
+inline constexpr std::size_t first_size<spur_net_status> = 48;
 template <>
 inline constexpr std::size_t first_size<spur_node_quota> = 24;
 template <>
 inline constexpr std::size_t first_size<spur_node_share> = 56;
 template <>
-inline constexpr std::size_t first_size<spur_node_view> = 152;
+inline constexpr std::size_t first_size<spur_node_view> = 168;
+template <>
+inline constexpr std::size_t first_size<spur_notify> = 24;
 template <>
 inline constexpr std::size_t first_size<spur_option> = 56;
 template <>
@@ -127,23 +174,33 @@ inline constexpr std::size_t first_size<spur_plan_sink> = 64;
 template <>
 inline constexpr std::size_t first_size<spur_plugin_desc> = 88;
 template <>
-inline constexpr std::size_t first_size<spur_priority> = 144;
+inline constexpr std::size_t first_size<spur_priority> = 16;
 template <>
 inline constexpr std::size_t first_size<spur_priority_ops> = 40;
 template <>
 inline constexpr std::size_t first_size<spur_priority_query> = 24;
 template <>
+inline constexpr std::size_t first_size<spur_progress> = 24;
+template <>
 inline constexpr std::size_t first_size<spur_qos_view> = 56;
 template <>
-inline constexpr std::size_t first_size<spur_query> = 56;
+inline constexpr std::size_t first_size<spur_query> = 120;
+template <>
+inline constexpr std::size_t first_size<spur_record> = 56;
+template <>
+inline constexpr std::size_t first_size<spur_record_field> = 32;
 template <>
 inline constexpr std::size_t first_size<spur_reservation_view> = 88;
 template <>
 inline constexpr std::size_t first_size<spur_row> = 32;
 template <>
-inline constexpr std::size_t first_size<spur_row_sink> = 24;
+inline constexpr std::size_t first_size<spur_row_sink> = 32;
 template <>
 inline constexpr std::size_t first_size<spur_sched_ops> = 24;
+template <>
+inline constexpr std::size_t first_size<spur_schema> = 16;
+template <>
+inline constexpr std::size_t first_size<spur_scores> = 40;
 template <>
 inline constexpr std::size_t first_size<spur_select_ops> = 96;
 template <>
@@ -167,9 +224,29 @@ inline constexpr std::size_t first_size<spur_state_ops> = 80;
 template <>
 inline constexpr std::size_t first_size<spur_state_status> = 576;
 template <>
+inline constexpr std::size_t first_size<spur_stop> = 32;
+template <>
+inline constexpr std::size_t first_size<spur_store> = 40;
+template <>
+inline constexpr std::size_t first_size<spur_store_change> = 40;
+template <>
+inline constexpr std::size_t first_size<spur_store_report> = 24;
+template <>
 inline constexpr std::size_t first_size<spur_str> = 16;
 template <>
+inline constexpr std::size_t first_size<spur_submit> = 64;
+template <>
+inline constexpr std::size_t first_size<spur_submit_partition> = 24;
+template <>
+inline constexpr std::size_t first_size<spur_sum> = 32;
+template <>
+inline constexpr std::size_t first_size<spur_token_request> = 64;
+template <>
+inline constexpr std::size_t first_size<spur_tres> = 24;
+template <>
 inline constexpr std::size_t first_size<spur_tres_weight> = 16;
+template <>
+inline constexpr std::size_t first_size<spur_value> = 40;
 template <>
 inline constexpr std::size_t first_size<spur_view_changes> = 96;
 

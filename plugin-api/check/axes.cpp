@@ -4,11 +4,11 @@
 namespace spur::check {
 
 extern const Axis state_axis, sched_axis, select_axis, priority_axis, accounting_axis, auth_axis, net_axis, gpu_axis,
-    cgroup_axis;
+    cgroup_axis, job_submit_axis;
 
 std::span<const Axis* const> axes() {
     static constexpr const Axis* all[] = {&state_axis, &sched_axis, &select_axis, &priority_axis, &accounting_axis,
-                                          &auth_axis,  &net_axis,   &gpu_axis,    &cgroup_axis};
+                                          &auth_axis,  &net_axis,   &gpu_axis,    &cgroup_axis,   &job_submit_axis};
     return all;
 }
 

@@ -20,7 +20,8 @@ Listener& opened(Instance& instance, Shape shape = {}) {
     auto& listener = instance.accompany(std::make_shared<Listener>(shape));
     ErrorBox err;
     doing("in open()");
-    expect_ok("open()", ops_of(instance).open(instance.self(), listener.get(), err.get()), err);
+    const Stopper stop(shape);
+    expect_ok("open()", ops_of(instance).open(instance.self(), listener.get(), stop.get(), err.get()), err);
     doing("waiting to become the leader");
     listener.wait("it did not become the leader of a group of one", [&] { return listener.is_leader(); });
     return listener;
@@ -194,7 +195,9 @@ std::string snapshots(const Subject& subject) {
         StringSource source(snapshot);
         ErrorBox err;
         doing("in snapshot()");
-        expect_ok("snapshot()", ops_of(bench.instance()).snapshot(bench.self(), index, source.get(), err.get()), err);
+        const Stopper stop;
+        expect_ok("snapshot()",
+                  ops_of(bench.instance()).snapshot(bench.self(), index, source.get(), stop.get(), err.get()), err);
         commit_all(bench.instance(), listener, after, 5000);
         bench.finish();
     }
@@ -204,6 +207,44 @@ std::string snapshots(const Subject& subject) {
             listener.restored().size(), snapshot.size());
     expect_same(after, listener.bodies(), "behind the snapshot after reopen");
     listener.judge();
+    bench.finish();
+    return "";
+}
+
+std::string stops(const Subject& subject) {
+    {
+        Bench bench(subject);
+        skip_if_volatile(bench.instance());
+        auto& listener = opened(bench.instance());
+        commit_all(bench.instance(), listener, numbered("stopped", 20), 1);
+        const std::string large(20'000'000, 'S');
+        StringSource source(large);
+        Stopper stop;
+        stop.stop();
+        ErrorBox err;
+        doing("in snapshot() that was stopped");
+        expect_stopped("snapshot()", stop, [&] {
+            return ops_of(bench.instance())
+                .snapshot(bench.self(), listener.last_index(), source.get(), stop.get(), err.get());
+        });
+        bench.finish();
+    }
+    {
+        Bench bench(subject);
+        auto& listener = bench.instance().accompany(std::make_shared<Listener>(Shape{}));
+        Stopper stop;
+        stop.stop();
+        ErrorBox err;
+        doing("in open() that was stopped");
+        expect_stopped("open()", stop, [&] {
+            return ops_of(bench.instance()).open(bench.self(), listener.get(), stop.get(), err.get());
+        });
+        bench.finish();
+    }
+    Bench bench(subject);
+    auto& listener = opened(bench.instance());
+    require(listener.bodies().size() == numbered("stopped", 20).size() || !listener.restored().empty(),
+            "what was acknowledged is not there after open() and snapshot() had been stopped");
     bench.finish();
     return "";
 }
@@ -219,6 +260,7 @@ constexpr Case laws[] = {
     {"reopen", "what was acknowledged is there after destroy and create", &reopens},
     {"crash", "what was acknowledged is there after the process was killed", &survives_crash},
     {"snapshot", "a snapshot comes back after reopen, with only what came after it behind", &snapshots},
+    {"stop", "open() and snapshot() return soon after they were stopped, and nothing is lost by it", &stops},
 };
 
 }  // namespace

@@ -51,6 +51,7 @@ struct Case {
     const char* promise;  // shown with --list
     std::string (*run)(const Subject&);
     unsigned seconds = 60;  // wall clock; then it has failed
+    unsigned since = 0;     // 1.n: who builds with older headers is not held to it
 };
 
 class Instance;

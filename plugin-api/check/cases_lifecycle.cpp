@@ -158,6 +158,20 @@ std::string thousand_rounds(const Subject& subject) {
     return fmt::format("{} rounds", rounds);
 }
 
+std::string leaks_nothing_in_use(const Subject& subject) {
+    constexpr int warm_up = 10, rounds = 40;
+    const auto round = [&] {
+        Bench bench(subject);
+        axis_of(subject).exercise(subject, bench.instance(), {});
+        bench.finish();
+    };
+    for (int i = 0; i < warm_up; ++i) round();
+    const auto before = Footprint::now();
+    for (int i = 0; i < rounds; ++i) round();
+    before.expect_no_more_after(rounds);
+    return fmt::format("{} rounds", rounds);
+}
+
 // ---- threads -------------------------------------------------------------------------------------------------------
 
 std::string roles_are_not_threads(const Subject& subject) {
@@ -210,7 +224,7 @@ std::string leaves_no_threads(const Subject& subject) {
     round();  // libraries may start a pool of theirs once a process
     const auto before = Footprint::now();
     round();
-    const auto left = Footprint::now().threads - before.threads;
+    const auto left = before.later().threads - before.threads;
     require(left <= 0, "{} thread{} of the plugin still run{} after destroy(): join them there", left,
             left == 1 ? "" : "s", left == 1 ? "s" : "");
     return "";
@@ -225,6 +239,8 @@ constexpr Case all[] = {
     {"no-services", "does without services, or refuses with a sentence", &no_services},
     {"two-instances", "a second instance can be made and used before the first is destroyed", &two_instances},
     {"thousand-rounds", "1,000 instances later there is no more memory, descriptor or thread in use", &thousand_rounds,
+     180},
+    {"use-leaks", "40 ordinary uses later there is no more memory, descriptor or thread in use", &leaks_nothing_in_use,
      180},
     {"thread-roles", "calls in one role may come from several threads", &roles_are_not_threads},
     {"query-threads", "query() may be called from several threads at once", &query_from_everywhere},

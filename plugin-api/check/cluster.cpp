@@ -194,7 +194,7 @@ spur_node_view Cluster::record_of(const Node& node, std::uint32_t number) {
     std::vector<spur_device_view> devices;
     std::vector<spur_device_link> links;
     for (std::uint32_t i = 0; i < kind.gpus; ++i) {
-        devices.push_back({i, kind.gpu_type, i % kind.sockets, SPUR_NONE, 1, node.gpus_used[i], {}});
+        devices.push_back({i, kind.gpu_type, i % kind.sockets, SPUR_NONE, SPUR_NONE, 0, 1, node.gpus_used[i], {}});
         for (std::uint32_t j = 0; j < i; ++j)
             if (i / 4 == j / 4)
                 links.push_back({j, i, 0, 400, SPUR_LINK_NVLINK, 0}),
@@ -213,7 +213,7 @@ spur_node_view Cluster::record_of(const Node& node, std::uint32_t number) {
             .threads_per_core = kind.threads_per_core,
             .cpus = offered * kind.threads_per_core,
             .cpus_used = node.cpus_used,
-            .klass = node.kind * 1000 + number,  // partitions differ node by node here: no two are alike
+            .klass = node.kind * 1000 + number,  // features differ node by node here: no two are alike
             .memory_mib = kind.memory_mib,
             .memory_used_mib = node.memory_used,
             .tmp_mib = 1000,
@@ -221,10 +221,23 @@ spur_node_view Cluster::record_of(const Node& node, std::uint32_t number) {
             .cores_offered = memory_.bits(node.cores_offered),
             .features = memory_.bits({dice_.one_in(2), dice_.one_in(2)}),
             .gres = memory_.span(gres),
-            .leaf_switch = SPUR_NONE,
+            .groups = memory_.numbers({0, number < nodes_.size() / 2 ? 1U : 2U, 3}),
             .owner_uid = SPUR_NONE,
             .running_jobs = node.jobs,
-            .sharing_jobs = 0};
+            .most_jobs_per_core = 0,
+            .reserved = 0};
+}
+
+// A kind that nobody knows yet, two switches, and a block of all.
+std::vector<spur_group_view> Cluster::groups() {
+    const auto all = std::vector<bool>(nodes_.size(), true);
+    auto lower = all, upper = all;
+    for (std::size_t i = 0; i < all.size(); ++i) (i < all.size() / 2 ? upper : lower)[i] = false;
+    constexpr std::uint32_t of_a_later_release = 99;
+    return {{memory_.str("x"), of_a_later_release, 0, SPUR_NONE, 0, memory_.bits(all), {}},
+            {memory_.str("s1"), SPUR_GROUP_SWITCH, 0, SPUR_NONE, 0, memory_.bits(lower), {}},
+            {memory_.str("s2"), SPUR_GROUP_SWITCH, 0, SPUR_NONE, 0, memory_.bits(upper), {}},
+            {memory_.str("b"), SPUR_GROUP_BLOCK, 0, SPUR_NONE, 0, memory_.bits(all), {}}};
 }
 
 void Cluster::lay_out() {
@@ -249,7 +262,7 @@ void Cluster::lay_out() {
                                           .licenses = memory_.span(licenses_),
                                           .qos = memory_.span(qos_),
                                           .associations = memory_.span(associations_),
-                                          .groups = {},
+                                          .groups = memory_.span(groups()),
                                           .features = words({"fast", "big"}),
                                           .gres_names = words({"gpu", "bandwidth"}),
                                           .gres_types = words({"", "a100", "h100"}),

@@ -69,6 +69,7 @@ private:
     void ask_for_placement(spur_job_view& job);
     void lay_out();
     spur_node_view record_of(const Node& node, std::uint32_t number);
+    std::vector<spur_group_view> groups();
     std::vector<bool> some_nodes(std::uint32_t one_in);
 
     Dice& dice_;

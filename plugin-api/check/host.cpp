@@ -2,18 +2,18 @@
 #include "host.hpp"
 
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <ctime>
 
 namespace spur::check {
 namespace {
-
-constexpr std::size_t most_tasks = 1000;
 
 std::int64_t monotonic_ns() {
     return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
@@ -47,54 +47,14 @@ bool is_metric_name(std::string_view name) {
     return !name.empty() && std::ranges::all_of(name, good);
 }
 
+bool is_store_key(std::string_view key) {
+    const auto good = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-' || c == '/';
+    };
+    return !key.empty() && key.size() <= SPUR_STORE_MOST_KEY && std::ranges::all_of(key, good);
+}
+
 }  // namespace
-
-// ---- executor ------------------------------------------------------------------------------------------------------
-
-spur_status Executor::post(spur_task task, void* argument, std::int64_t delay_ns, std::uint64_t* timer) {
-    const std::scoped_lock hold(lock_);
-    if (stopping_ || waiting_.size() >= most_tasks) return SPUR_E_BUSY;
-    waiting_.push_back({++last_, monotonic_ns() + delay_ns, task, argument});
-    if (timer != nullptr) *timer = last_;
-    if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
-    changed_.notify_all();
-    return SPUR_OK;
-}
-
-bool Executor::cancel(std::uint64_t timer) {
-    const std::scoped_lock hold(lock_);
-    return std::erase_if(waiting_, [&](const Task& task) { return task.timer == timer; }) != 0;
-}
-
-void Executor::stop() {
-    {
-        const std::scoped_lock hold(lock_);
-        stopping_ = true;
-        waiting_.clear();
-        changed_.notify_all();
-    }
-    if (thread_.joinable()) thread_.join();
-}
-
-void Executor::work() {
-    std::unique_lock hold(lock_);
-    while (!stopping_) {
-        if (waiting_.empty()) {
-            changed_.wait(hold);
-            continue;
-        }
-        const auto next = std::ranges::min_element(waiting_, {}, &Task::due_ns);
-        if (const auto wait = next->due_ns - monotonic_ns(); wait > 0) {
-            changed_.wait_for(hold, std::chrono::nanoseconds(wait));
-            continue;
-        }
-        const auto task = *next;
-        waiting_.erase(next);
-        hold.unlock();
-        task.run(task.argument);
-        hold.lock();
-    }
-}
 
 // ---- services ------------------------------------------------------------------------------------------------------
 
@@ -123,21 +83,124 @@ void TestHost::lay_out() {
                                .unix_ns = [](auto* clock) { return ++of(clock).clock_calls_, unix_ns(); },
                                .monotonic_ns = [](auto* clock) { return ++of(clock).clock_calls_, monotonic_ns(); }});
     services_[SPUR_CONFIG_SERVICE] = memory_.one(spur_config_service{.context = this, .get = &get_fact});
+    services_[SPUR_METRICS_SERVICE] = memory_.one(spur_metrics{
+        .context = this,
+        .define = &define_metric,
+        .series = &find_series,
+        .forget = [](auto* table, auto) { of(table).enter("metrics.forget"); },
+        .add = &change_metric,
+        .set = &change_metric,
+    });
+    services_[SPUR_NOTIFY_SERVICE] = memory_.one(spur_notify{.context = this, .changed = &hear});
+    lay_out_executor();
+    lay_out_store();
+}
+
+void TestHost::lay_out_executor() {
     services_[SPUR_EXECUTOR_SERVICE] = memory_.one(spur_executor{
         .context = this,
         .post =
-            [](auto* table, auto task, auto* argument) {
+            [](auto* table, auto run, auto drop, auto* argument) {
                 of(table).enter("executor.post");
-                return of(table).executor_.post(task, argument, 0, nullptr);
+                return of(table).executor_.add({.run = [=] { run(argument); }, .drop = drop, .argument = argument},
+                                               nullptr);
+            },
+        .post_blocking =
+            [](auto* table, auto run, auto drop, auto* argument) {
+                of(table).enter("executor.post_blocking");
+                return of(table).executor_.add_blocking(run, drop, argument);
             },
         .post_after =
-            [](auto* table, auto delay, auto task, auto* argument, auto* timer) {
+            [](auto* table, auto delay, auto run, auto drop, auto* argument, auto* id) {
                 of(table).enter("executor.post_after");
-                return of(table).executor_.post(task, argument, delay, timer);
+                return of(table).executor_.add({.run = [=] { run(argument); },
+                                                .drop = drop,
+                                                .argument = argument,
+                                                .due_ns = monotonic_ns() + delay},
+                                               id);
             },
-        .cancel = [](auto* table, auto timer) { return std::uint32_t{of(table).executor_.cancel(timer)}; }});
-    services_[SPUR_METRICS_SERVICE] = memory_.one(
-        spur_metrics{.context = this, .define = &define_metric, .add = &change_metric, .set = &change_metric});
+        .post_every =
+            [](auto* table, auto period, auto run, auto drop, auto* argument, auto* id) {
+                of(table).enter("executor.post_every");
+                return of(table).executor_.add({.run = [=] { run(argument); },
+                                                .drop = drop,
+                                                .argument = argument,
+                                                .due_ns = monotonic_ns() + period,
+                                                .period_ns = period},
+                                               id);
+            },
+        .watch_fd =
+            [](auto* table, auto fd, auto events, auto run, auto drop, auto* argument, auto* id) {
+                of(table).enter("executor.watch_fd");
+                const auto wanted = static_cast<short>(((events & SPUR_WATCH_READ) != 0 ? POLLIN : 0) |
+                                                       ((events & SPUR_WATCH_WRITE) != 0 ? POLLOUT : 0));
+                return of(table).executor_.add({.drop = drop,
+                                                .argument = argument,
+                                                .fd = fd,
+                                                .events = wanted,
+                                                .seen = [=](std::uint32_t seen) { run(argument, seen); }},
+                                               id);
+            },
+        .cancel = [](auto* table, auto id) { return std::uint32_t{of(table).executor_.cancel(id)}; }});
+}
+
+// In memory, for one instance: what is kept over restarts is the daemon's to test.
+void TestHost::lay_out_store() {
+    services_[SPUR_STORE_SERVICE] = memory_.one(spur_store{
+        .context = this,
+        .get = [](auto* table, auto key, auto* sink, auto*) -> spur_status {
+            auto& self = of(table);
+            self.enter("store.get");
+            const std::scoped_lock hold(self.lock_);
+            const auto found = self.stored_.find(std::string(plugin::view(key)));
+            return found == self.stored_.end() ? SPUR_E_NOT_FOUND : plugin::push(sink, found->second);
+        },
+        .change = &change_store,
+        .each = [](auto* table, auto prefix, auto* context, auto each, auto*) -> spur_status {
+            auto& self = of(table);
+            self.enter("store.each");
+            std::unique_lock hold(self.lock_);
+            const auto copy = self.stored_;
+            hold.unlock();
+            for (const auto& [key, value] : copy)
+                if (key.starts_with(plugin::view(prefix)))
+                    if (const auto status = each(context, plugin::str(key), {value.data(), value.size()});
+                        status != SPUR_OK)
+                        return status;
+            return SPUR_OK;
+        }});
+}
+
+spur_status TestHost::change_store(const spur_store* store, spur_span changes, spur_error* err) {
+    auto& self = of(store);
+    self.enter("store.change");
+    std::unique_lock hold(self.lock_);
+    auto fresh = self.stored_;
+    hold.unlock();
+    std::size_t bytes = 0;
+    for (const auto& change : plugin::Records<spur_store_change>(changes)) {
+        const std::string key(plugin::view(change.key));
+        if (!is_store_key(key)) return plugin::fail(err, SPUR_E_INVALID, "a key is not as store.h has them");
+        if (change.what == SPUR_STORE_REMOVE)
+            fresh.erase(key);
+        else if (change.what == SPUR_STORE_PUT && change.value.length <= SPUR_STORE_MOST_VALUE)
+            fresh[key] = {static_cast<const char*>(change.value.data), change.value.length};
+        else
+            return plugin::fail(err, SPUR_E_INVALID, "a value is too long, or the change of an unknown kind");
+    }
+    for (const auto& [key, value] : fresh) bytes += key.size() + value.size();
+    if (fresh.size() > SPUR_STORE_MOST_KEYS || bytes > SPUR_STORE_MOST_BYTES)
+        return plugin::fail(err, SPUR_E_INVALID, "the store is full");
+    hold.lock();
+    self.stored_ = std::move(fresh);
+    return SPUR_OK;
+}
+
+spur_status TestHost::hear(const spur_notify* notify, std::uint32_t what, spur_str subject, spur_str reason) {
+    of(notify).enter("notify.changed");
+    if ((subject.data == nullptr && subject.length != 0) || (reason.data == nullptr && reason.length != 0))
+        of(notify).misused("notify.changed was given a length without text");
+    return what >= SPUR_CHANGED_PLAN && what <= SPUR_CHANGED_STORAGE ? SPUR_OK : SPUR_E_UNSUPPORTED;
 }
 
 const void* TestHost::find_service(const spur_host* host, const char* id) {
@@ -165,19 +228,42 @@ spur_status TestHost::get_fact(const spur_config_service* facts, const char* key
     return found == self.facts_.end() ? SPUR_E_NOT_FOUND : plugin::push(sink, found->second);
 }
 
-std::uint32_t TestHost::define_metric(const spur_metrics* metrics, const char* name, std::uint32_t kind,
-                                      const char* help) {
+std::uint32_t TestHost::define_metric(const spur_metrics* metrics, const spur_metric* metric) {
     auto& self = of(metrics);
     self.enter("metrics.define");
-    if (name == nullptr || !is_metric_name(name))
+    if (metric == nullptr || metric->size < first_size<spur_metric>)
+        return self.misused("metrics.define was given a metric without its size"), 0;
+    const std::string name(plugin::view(metric->name));
+    if (!is_metric_name(name))
         return self.misused("metrics.define was given a name that is not in lower_case_words"), 0;
-    if (kind < SPUR_METRIC_COUNTER || kind > SPUR_METRIC_HISTOGRAM)
-        return self.misused(fmt::format("metric {} is of unknown kind {}", name, kind)), 0;
-    if (help == nullptr || *help == '\0') self.misused(fmt::format("metric {} has no help", name));
-    const std::scoped_lock hold(self.lock_);
-    const auto found = std::ranges::find(self.metrics_, name);
-    if (found == self.metrics_.end()) self.metrics_.emplace_back(name);
-    return static_cast<std::uint32_t>(std::ranges::find(self.metrics_, name) - self.metrics_.begin()) + 1;
+    if (metric->kind < SPUR_METRIC_COUNTER || metric->kind > SPUR_METRIC_HISTOGRAM)
+        return self.misused(fmt::format("metric {} is of unknown kind {}", name, metric->kind)), 0;
+    if (metric->help.length == 0) self.misused(fmt::format("metric {} has no help", name));
+    for (const auto& label : plugin::Records<spur_str>(metric->labels))
+        if (!is_metric_name(plugin::view(label)) || plugin::view(label) == "le")
+            self.misused(fmt::format("metric {} has a label that is not in lower_case_words", name));
+    return self.handle_of(name);
+}
+
+std::uint32_t TestHost::find_series(const spur_metrics* metrics, std::uint32_t metric, spur_span values) {
+    auto& self = of(metrics);
+    self.enter("metrics.series");
+    std::string name;
+    {
+        const std::scoped_lock hold(self.lock_);
+        if (metric == 0 || metric > self.metrics_.size()) return 0;
+        name = self.metrics_[metric - 1];
+    }
+    for (const auto& value : plugin::Records<spur_str>(values)) name += fmt::format("|{}", plugin::view(value));
+    return self.handle_of(name);
+}
+
+std::uint32_t TestHost::handle_of(const std::string& name) {
+    const std::scoped_lock hold(lock_);
+    const auto found = std::ranges::find(metrics_, name);
+    if (found != metrics_.end()) return static_cast<std::uint32_t>(found - metrics_.begin()) + 1;
+    metrics_.push_back(name);
+    return static_cast<std::uint32_t>(metrics_.size());
 }
 
 void TestHost::change_metric(const spur_metrics* metrics, std::uint32_t handle, double amount) {

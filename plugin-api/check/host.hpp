@@ -3,46 +3,18 @@
 #pragma once
 
 #include "case.hpp"
+#include "executor.hpp"
 #include "memory.hpp"
 
 #include <spur/plugin/plugin.hpp>
 
 #include <atomic>
-#include <condition_variable>
-#include <deque>
 #include <map>
 #include <mutex>
-#include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace spur::check {
-
-// Tasks run one after the other on a thread that starts with the first.
-class Executor {
-public:
-    ~Executor() { stop(); }
-    spur_status post(spur_task task, void* argument, std::int64_t delay_ns, std::uint64_t* timer);
-    bool cancel(std::uint64_t timer);
-    void stop();  // cancels what waits, finishes what runs
-
-private:
-    struct Task {
-        std::uint64_t timer;
-        std::int64_t due_ns;
-        spur_task run;
-        void* argument;
-    };
-    void work();
-
-    std::mutex lock_;
-    std::condition_variable changed_;
-    std::vector<Task> waiting_;
-    std::uint64_t last_ = 0;
-    bool stopping_ = false;
-    std::thread thread_;
-};
 
 class TestHost {
 public:
@@ -72,9 +44,14 @@ private:
     static const void* find_service(const spur_host* host, const char* id);
     static void write_log(const spur_log* log, std::uint32_t level, spur_str text);
     static spur_status get_fact(const spur_config_service* facts, const char* key, const spur_sink* sink);
-    static std::uint32_t define_metric(const spur_metrics* metrics, const char* name, std::uint32_t kind,
-                                       const char* help);
+    std::uint32_t handle_of(const std::string& metric);
+    void lay_out_executor();
+    void lay_out_store();
+    static std::uint32_t define_metric(const spur_metrics* metrics, const spur_metric* metric);
+    static std::uint32_t find_series(const spur_metrics* metrics, std::uint32_t metric, spur_span values);
     static void change_metric(const spur_metrics* metrics, std::uint32_t handle, double amount);
+    static spur_status hear(const spur_notify* notify, std::uint32_t what, spur_str subject, spur_str reason);
+    static spur_status change_store(const spur_store* store, spur_span changes, spur_error* err);
 
     Memory memory_;
     std::map<std::string, std::string> facts_;
@@ -84,7 +61,8 @@ private:
     std::atomic<bool> gone_ = false;
     std::atomic<std::uint64_t> clock_calls_ = 0;
     mutable std::mutex lock_;
-    std::vector<std::string> metrics_;
+    std::vector<std::string> metrics_;  // "name", "name|value|value": handles are places in it
+    std::map<std::string, std::string> stored_;
     std::vector<std::string> misuse_;
 };
 

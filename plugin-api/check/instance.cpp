@@ -1,7 +1,11 @@
 // create() and destroy() with their promises checked.
 #include "instance.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstring>
+#include <utility>
 
 namespace spur::check {
 
@@ -15,6 +19,27 @@ std::string ErrorBox::sentence() const {
     const auto length = strnlen(error.text, sizeof error.text);
     require(length < sizeof error.text, "spur_error.text is not terminated");
     return {error.text, length};
+}
+
+Stopper::Stopper(Shape shape) : memory_(shape) {
+    require(pipe2(pipe_, O_CLOEXEC) == 0, "the checker could not make a pipe");
+    table_ = memory_.one(spur_stop{.fd = pipe_[0],
+                                   .deadline_ns = INT64_MAX,
+                                   .context = this,
+                                   .stopped = [](const spur_stop* stop) -> std::uint32_t {
+                                       return static_cast<Stopper*>(stop->context)->stopped_;
+                                   }});
+}
+
+Stopper::~Stopper() {
+    for (const int end : pipe_)
+        if (end >= 0) close(end);
+}
+
+// The other end hangs up: readable for whoever polls.
+void Stopper::stop() {
+    stopped_ = true;
+    close(std::exchange(pipe_[1], -1));
 }
 
 std::string sentence_of(const char* call, spur_status status, const ErrorBox& err) {

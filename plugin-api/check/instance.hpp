@@ -6,11 +6,15 @@
 #include "module.hpp"
 #include "options.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 
 namespace spur::check {
+
+inline constexpr std::chrono::seconds stop_patience{3};  // the headers say one; this machine may be busy
 
 // An error buffer as callers bring it, and what the callee may do to it.
 class ErrorBox {
@@ -21,6 +25,35 @@ public:
 private:
     Output<spur_error> error_;
 };
+
+// A stop that the checker pulls.
+class Stopper {
+public:
+    explicit Stopper(Shape shape = {});
+    ~Stopper();
+    Stopper(const Stopper&) = delete;
+    Stopper& operator=(const Stopper&) = delete;
+    const spur_stop* get() const { return table_; }
+    void stop();
+
+private:
+    std::atomic<bool> stopped_ = false;
+    int pipe_[2] = {-1, -1};
+    Memory memory_;
+    const spur_stop* table_;
+};
+
+// Failed unless a call whose stop was pulled before answers in time, with SPUR_E_STOPPED or because it was done.
+template <class Call>
+void expect_stopped(const char* name, const Stopper&, Call&& call) {
+    const auto begun = std::chrono::steady_clock::now();
+    const spur_status status = call();
+    const auto took = std::chrono::steady_clock::now() - begun;
+    require(status == SPUR_E_STOPPED || status >= 0, "{} that was stopped answered {}, not SPUR_E_STOPPED", name,
+            status);
+    require(took < stop_patience, "{} returned {} ms after it was stopped; a second is the most", name,
+            took / std::chrono::milliseconds(1));
+}
 
 class Instance {
 public:

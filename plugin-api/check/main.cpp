@@ -128,7 +128,9 @@ Options parse(int argc, char** argv) {
 int list_cases() {
     const auto print = [](const char* group, std::span<const Case> cases) {
         fmt::print("{}\n", group);
-        for (const auto& one : cases) fmt::print("  {:<20} {}\n", one.name, one.promise);
+        for (const auto& one : cases)
+            fmt::print("  {:<20} {}{}\n", one.name, one.promise,
+                       one.since == 0 ? "" : fmt::format(" (since 1.{})", one.since));
     };
     print("every plugin", module_cases());
     print("every instance", lifecycle_cases());
@@ -150,6 +152,7 @@ public:
             return report_.finish();
         }
         std::istringstream lines(found.text);
+        std::getline(lines, built_with_);
         for (std::string type, words; std::getline(lines, type, '\t') && std::getline(lines, words);)
             check(type, words);
         if (ran_ == 0)
@@ -167,7 +170,7 @@ private:
     Outcome survey() const {
         const auto body = [&] {
             const Module module(options_.file);
-            std::string text;
+            auto text = text_of(module.get().built_with, "spur_module.built_with") + "\n";
             for (const auto* desc : module.plugins()) {
                 require(desc->size >= sizeof(std::uint32_t) * 2 + sizeof(void*),
                         "a descriptor has size {}: set it to sizeof(spur_plugin_desc)", desc->size);
@@ -200,7 +203,11 @@ private:
                                   .seed = seed_,
                                   .clusters = options_.rounds.value_or(options_.fuzz ? 1000 : 40),
                                   .scratch = scratch.path()};
-            const auto body = [&] { return one.run(subject); };
+            const auto body = [&] {
+                if (one.since > minor_of(built_with_))
+                    skip("not applicable: a law since 1.{}, and it was built with headers {}", one.since, built_with_);
+                return one.run(subject);
+            };
             const std::chrono::seconds patience(one.seconds * (options_.fuzz || options_.rounds ? 30 : 1));
             report_.add(
                 {type, one.name, one.promise, options_.in_process ? run_here(body) : run_in_child(body, patience)});
@@ -210,6 +217,7 @@ private:
     const Options& options_;
     std::uint64_t seed_;
     Report report_;
+    std::string built_with_;
     unsigned ran_ = 0;
 };
 

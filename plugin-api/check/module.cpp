@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 
+#include <charconv>
 #include <cstring>
 
 namespace spur::check {
@@ -50,6 +51,15 @@ bool Module::provides(const std::string& symbol) const { return dlsym(handle_, s
 
 Options options_of(const spur_plugin_desc& desc) {
     return Options({desc.options, desc.option_count, desc.option_stride});
+}
+
+unsigned minor_of(std::string_view built_with) {
+    constexpr unsigned newest = 0xffffffff;
+    if (built_with.starts_with("0.")) return 0;
+    unsigned minor = newest;
+    if (built_with.starts_with("1."))
+        std::from_chars(built_with.data() + 2, built_with.data() + built_with.size(), minor);
+    return minor;
 }
 
 std::string text_of(const char* text, std::string_view what) {

@@ -30,6 +30,10 @@ private:
 using Options = plugin::Records<spur_option>;
 Options options_of(const spur_plugin_desc& desc);
 
+// The n of "1.n", as spur_module.built_with says it. Headers from before 1.0 count as 1.0, what nobody can read as the
+// newest.
+unsigned minor_of(std::string_view built_with);
+
 // A string out of a descriptor that must be there; Failed names it as `what` otherwise.
 std::string text_of(const char* text, std::string_view what);
 

@@ -26,13 +26,17 @@ Footprint Footprint::now() {
     return {check::heap(), lines_in("/proc/self/maps"), entries_in("/proc/self/fd"), entries_in("/proc/self/task")};
 }
 
-void Footprint::expect_no_more_after(int rounds) const {
-    // A joined thread may still be listed for a moment, and lazily made caches may add a little once.
+Footprint Footprint::later() const {
     auto after = now();
     for (int i = 0; i < 100 && after.threads > threads; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
         after = now();
     }
+    return after;
+}
+
+void Footprint::expect_no_more_after(int rounds) const {
+    const auto after = later();  // lazily made caches may add a little once
     const double per_round = 1.0 / rounds;
     const auto slack = rounds / 10;
     require(after.threads <= threads, "leaks threads: {} more after {} rounds", after.threads - threads, rounds);

@@ -12,21 +12,32 @@
 
 namespace spur::auth {
 
-inline void identify(spur_identity* out, const char* mechanism, std::uint32_t uid, std::uint32_t gid,
-                     std::int64_t issued, std::int64_t expires = 0, const char* user = "") {
-    spur_identity who{};
-    who.uid = uid;
-    who.gid = gid;
-    who.issued = issued;
-    who.expires = expires;
-    std::snprintf(who.user, sizeof(who.user), "%s", user);
-    std::snprintf(who.mechanism, sizeof(who.mechanism), "%s", mechanism);
-    plugin::put(out, who);
+struct Who {
+    const char* mechanism;
+    std::uint32_t uid{SPUR_NONE}, gid{SPUR_NONE};
+    std::uint32_t flags{};
+    std::int64_t issued{}, expires{};
+    const char* user{""};
+    const char* origin{""};
+};
+
+inline void identify(spur_identity* out, const Who& who) {
+    spur_identity identity{};
+    identity.uid = who.uid;
+    identity.gid = who.gid;
+    identity.flags = who.flags;
+    identity.issued = who.issued;
+    identity.expires = who.expires;
+    std::snprintf(identity.user, sizeof(identity.user), "%s", who.user);
+    std::snprintf(identity.mechanism, sizeof(identity.mechanism), "%s", who.mechanism);
+    std::snprintf(identity.origin, sizeof(identity.origin), "%s", who.origin);
+    plugin::put(out, identity);
 }
 
-// What a credential is for; older callers name no audience.
-inline std::string_view audience_of(const spur_auth_request* request) {
-    return SPUR_HAS(spur_auth_request, request, audience) ? plugin::view(request->audience) : std::string_view{};
+// What a credential, or an answer, is for.
+template <class Asked>
+std::string_view binding_of(const Asked* asked) {
+    return {reinterpret_cast<const char*>(asked->binding), sizeof(asked->binding)};
 }
 
 inline constexpr const char* interfaces[] = {SPUR_AUTH_IFACE, nullptr};

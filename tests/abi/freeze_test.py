@@ -24,7 +24,7 @@ class Freeze(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name)
-        load("refresh").freeze("1.0", self.folder)
+        load("refresh").freeze("1.0", self.folder, with_binaries=False)  # live_test.py has those
         self.release = self.folder / "1.0"
 
     def judge(self):
@@ -47,9 +47,16 @@ class Freeze(unittest.TestCase):
 
     def test_a_release_that_is_there_is_not_frozen_again(self):
         with self.assertRaises(SystemExit) as refused:
-            load("refresh").freeze("1.0", self.folder)
+            load("refresh").freeze("1.0", self.folder, with_binaries=False)
         self.assertIn("is there already", str(refused.exception))
         self.assertEqual(self.judge()[0], 0)
+
+    def test_half_a_release_is_none(self):
+        refresh = load("refresh")
+        refresh.build_binaries = lambda target: sys.exit("the compiler failed")
+        with self.assertRaises(SystemExit):
+            refresh.freeze("1.1", self.folder)
+        self.assertFalse((self.folder / "1.1").exists())
 
     def test_drafts_are_not_frozen(self):
         self.assertFalse((self.release / "include/spur/plugin/draft").exists())

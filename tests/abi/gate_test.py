@@ -68,7 +68,7 @@ class Gate(unittest.TestCase):
         self.assertIn("SPUR_E_IO was -3, is -33", output)
 
     def test_another_type_of_the_same_size_is_noticed(self):
-        self.edit("metrics.h", "uint32_t handle, double amount", "uint32_t handle, int64_t amount")
+        self.edit("metrics.h", "uint32_t series, double amount", "uint32_t series, int64_t amount")
         self.expect_noticed("add", "int64_t amount")
 
     def test_another_promise_in_a_comment_is_noticed_and_compatible(self):

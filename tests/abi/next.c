@@ -17,8 +17,8 @@ struct spur_plugin {
 #define NEW_IN_SPAN(type, span, member) 1
 #endif
 
-static spur_status score(spur_plugin *self, const spur_cluster_view *view, spur_span queries, spur_priority *out,
-                         uint32_t out_stride, spur_error *err) {
+static spur_status score(spur_plugin *self, const spur_cluster_view *view, spur_span queries, const spur_scores *out,
+                         spur_error *err) {
     (void)self, (void)err;
     static volatile uint64_t seen;
     if (NEW_IN(spur_cluster_view, view, mood)) seen = view->mood;
@@ -28,19 +28,18 @@ static spur_status score(spur_plugin *self, const spur_cluster_view *view, spur_
         if (NEW_IN_SPAN(spur_job_view, view->pending, carbon_grams)) seen = job->carbon_grams;
         (void)seen;
         spur_priority answer = {.total = 1 + (view->now > job->eligible ? (uint64_t)(view->now - job->eligible) : 0)};
-        answer.nice = query->nice;
 #ifdef CAREFUL
-        SPUR_PUT_AT(out, out_stride, i, &answer);
+        SPUR_PUT_AT(out->totals, out->total_stride, i, &answer);
 #else
-        *(spur_priority *)(void *)((char *)out + (size_t)out_stride * i) = answer;
+        *(spur_priority *)(void *)((char *)out->totals + (size_t)out->total_stride * i) = answer;
 #endif
     }
     return SPUR_OK;
 }
 
-static double decay(spur_plugin *self, double seconds) {
+static double decay(spur_plugin *self, int64_t from, int64_t to) {
     (void)self;
-    return exp2(-seconds / 86400);
+    return exp2(-((double)to - (double)from) / 86400);
 }
 
 static spur_status forecast(spur_plugin *self, int64_t at) {

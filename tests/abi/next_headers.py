@@ -37,6 +37,7 @@ def main():
             )
             if count:
                 missing.discard(struct)
+        text = re.sub(r'(#define SPUR_HEADERS_VERSION) ".*"', r'\1 "1.9"', text)
         target = OUT / path.relative_to(INCLUDE)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)

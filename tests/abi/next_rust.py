@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 ABI, TEMPLATES, NEXT, CHECKER = map(pathlib.Path, sys.argv[1:5])
-AXES = ["state", "sched", "select", "priority", "accounting", "auth", "net", "gpu", "cgroup"]
+AXES = ["state", "sched", "select", "priority", "accounting", "auth", "net", "gpu", "cgroup", "job_submit"]
 
 
 def main():
@@ -23,7 +23,8 @@ def main():
         for axis in AXES:
             folder = scratch / axis
             folder.mkdir()
-            for path in [*(TEMPLATES / "rust" / axis).glob("*.rs"), TEMPLATES / "rust" / "common" / "sugar.rs"]:
+            common = TEMPLATES / "rust" / "common"
+            for path in [*(TEMPLATES / "rust" / axis).glob("*.rs"), common / "sugar.rs", common / "services.rs"]:
                 text = path.read_text().replace("@TYPE@", f"{axis}/next").replace("@NAME@", "next")
                 (folder / path.name).write_text(text)
             (folder / "spur.rs").write_text(binding)

@@ -12,10 +12,11 @@ namespace fs = std::filesystem;
 
 class AgentContainment : public Node {
 protected:
-    std::string config(const std::string& plugin, const std::string& dir, const std::string& refuses = "") const {
+    std::string config(const std::string& plugin, const std::string& dir, const std::string& refuses = "",
+                       const std::string& option = "refuses") const {
         auto text = "[plugins]\ndirs = [\"" + dir + "\", \"" SPUR_BUILD_DIR "/lib/spur\"]\ncgroup = \"" + plugin +
                     "\"\ngpu = [\"gpu/none\"]\n";
-        if (!refuses.empty()) text += "[plugin.\"cgroup/refusing\"]\nrefuses = \"" + refuses + "\"\n";
+        if (!refuses.empty()) text += "[plugin.\"cgroup/refusing\"]\n" + option + " = \"" + refuses + "\"\n";
         return text;
     }
     void start_refusing(const std::string& what) {
@@ -29,7 +30,7 @@ TEST_F(AgentContainment, ATaskThatCannotEnterItsGroupDoesNotRunAndTheNodeIsDrain
     launch(batch(1, "echo ran > ran"));
     const auto report = controller.wait_report(1, v1::StepReport::LAUNCH_FAILED);
     ASSERT_TRUE(report);
-    EXPECT_NE(report->error().find("cannot enter the step's control group: Permission denied"), std::string::npos)
+    EXPECT_NE(report->error().find("cannot enter the step's control group: attach is refused"), std::string::npos)
         << report->error();
     EXPECT_NE(report->drain().find("Step cannot be contained"), std::string::npos) << report->drain();
     EXPECT_FALSE(fs::exists(work / "ran"));
@@ -40,7 +41,7 @@ TEST_F(AgentContainment, AStepWithoutAGroupIsRefusedAndTheNodeIsDrained) {
     launch(batch(2, "echo ran > ran"));
     const auto report = controller.wait_report(2, v1::StepReport::LAUNCH_FAILED);
     ASSERT_TRUE(report);
-    EXPECT_EQ(report->drain(), "Step cannot be contained: make is refused");
+    EXPECT_EQ(report->drain(), "Step cannot be contained: plugin cgroup/refusing: make is refused");
     EXPECT_FALSE(fs::exists(work / "ran"));
 }
 
@@ -50,6 +51,53 @@ TEST_F(AgentContainment, AGroupThatNothingEmptiesDrainsTheNode) {
     ASSERT_TRUE(report);
     EXPECT_EQ(report->exit_status(), 4U << 8);
     EXPECT_EQ(report->drain(), "Kill task failed");
+}
+
+// What the plugin does to the step daemon, and what the controller hears.
+TEST_F(AgentContainment, APluginThatMisbehavesInTheStepDaemonRunsNothingAndDrainsTheNode) {
+    const std::pair<const char*, const char*> attacks[] = {
+        {"crash-create", "plugin cgroup/refusing crashed in create()"},
+        {"no-table", "its query() answers NULL"},
+        {"thread-create", "it has started 1 threads"},
+        {"crash-make", "plugin cgroup/refusing crashed in make()"},
+        {"thread-make", "started a thread in make()"},
+        {"crash-attach", "a task ended in attach() of the cgroup plugin (Segmentation fault)"},
+        {"exit-attach", "a task ended in attach() of the cgroup plugin (it exited)"},
+    };
+    std::uint32_t job = 20;
+    std::size_t registrations = 0;
+    for (const auto& [attack, sentence] : attacks) {
+        start_spurd({.config = config("cgroup/refusing", SPUR_TEST_PLUGINS, attack, "attack")});
+        ASSERT_TRUE(joined(++registrations)) << attack;
+        launch(batch(++job, "echo ran > ran"));
+        const auto report = controller.wait_report(job, v1::StepReport::LAUNCH_FAILED);
+        ASSERT_TRUE(report) << attack;
+        EXPECT_NE(report->drain().find(sentence), std::string::npos) << attack << ": " << report->drain();
+        EXPECT_TRUE(report->drain().starts_with("Step cannot be contained: ")) << report->drain();
+        EXPECT_FALSE(fs::exists(work / "ran")) << attack;
+        kill_spurd(SIGTERM);
+    }
+}
+
+TEST_F(AgentContainment, APluginThatCrashesWhenTheStepIsOverDrainsTheNode) {
+    start_spurd({.config = config("cgroup/refusing", SPUR_TEST_PLUGINS, "crash-remove", "attack")});
+    ASSERT_TRUE(joined());
+    const auto report = run(batch(40, "exit 3"));
+    ASSERT_TRUE(report);
+    EXPECT_EQ(report->exit_status(), 3U << 8);
+    EXPECT_NE(report->drain().find("crashed in remove()"), std::string::npos) << report->drain();
+}
+
+// Whoever looks at the processes of a machine sees their words.
+TEST_F(AgentContainment, OptionsOfThePluginAreNotOnAnyCommandLine) {
+    start_spurd({.config = config("cgroup/refusing", SPUR_TEST_PLUGINS, "a secret", "attack")});
+    ASSERT_TRUE(joined());
+    launch(batch(41, "cat /proc/$PPID/cmdline; echo up; sleep 1000"));
+    ASSERT_TRUE(wait_file("out.41", "up"));
+    const auto id = std::to_string(spurd_pid);
+    const auto zygote = file("/proc/" + id + "/task/" + id + "/children");
+    EXPECT_EQ(file("/proc/" + std::to_string(std::atoi(zygote.c_str())) + "/cmdline").find("secret"), std::string::npos);
+    EXPECT_EQ(file("out.41").find("secret"), std::string::npos) << file("out.41");
 }
 
 TEST_F(AgentContainment, ANodeWhosePluginIsNotThereSaysSoAndRunsNothing) {

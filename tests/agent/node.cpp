@@ -230,9 +230,9 @@ v1::StepCredential Node::credential(std::uint32_t job, std::uint32_t step, std::
     return credential;
 }
 
-std::string Node::sign(const v1::StepCredential& credential, const sign::SigningKey& key) const {
+std::string Node::sign(const google::protobuf::MessageLite& body, const sign::SigningKey& key) const {
     v1::SignedCredential outer;
-    outer.set_body(credential.SerializeAsString());
+    outer.set_body(body.SerializeAsString());
     outer.set_key(key.public_key());
     outer.set_signature(*key.sign(outer.body()));
     return outer.SerializeAsString();
@@ -250,11 +250,14 @@ v1::StepLaunch Node::step_launch(const v1::StepCredential& credential, std::vect
     return launch;
 }
 
+wire::Channel Node::channel_to_spurd() const {
+    return wire::Channel{{.endpoints = {*Endpoint::parse(serve_addr)},
+                          .credentials = std::make_shared<auth::PluginCredentials>(auth)}};
+}
+
 Node::Srun Node::srun(const v1::StepLaunch& launch) const {
     Srun run;
-    const auto endpoint = Endpoint::parse(serve_addr);
-    run.channel = std::make_unique<wire::Channel>(
-        wire::ChannelOptions{.endpoints = {*endpoint}, .credentials = std::make_shared<auth::PluginCredentials>(auth)});
+    run.channel = std::make_unique<wire::Channel>(channel_to_spurd());
     auto stream = run.channel->open("/spur.v1.Agent/RunStep");
     EXPECT_TRUE(stream) << stream.error().text;
     run.stream = std::make_unique<wire::Stream>(std::move(*stream));

@@ -45,7 +45,8 @@ protected:
 
     // srun: a credential for a step of `job` with `tasks` tasks, and a stream that starts it.
     v1::StepCredential credential(std::uint32_t job, std::uint32_t step, std::uint32_t tasks) const;
-    std::string sign(const v1::StepCredential& credential, const sign::SigningKey& key) const;
+    std::string sign(const google::protobuf::MessageLite& body, const sign::SigningKey& key) const;
+    wire::Channel channel_to_spurd() const;
     v1::StepLaunch step_launch(const v1::StepCredential& credential, std::vector<std::string> argv) const;
     void start_job(std::uint32_t job);  // StartJob: an allocation without a script
     struct StepRun {

@@ -58,6 +58,8 @@ LaunchSpec full_spec() {
     spec.own_end_boot_s = 80'000;
     spec.tells = false;
     spec.label_width = 2;
+    spec.sample_s = 0;
+    spec.kill_over_memory = true;
     return spec;
 }
 
@@ -95,10 +97,16 @@ TEST(StepWire, AResultIsWholeOrRefused) {
                             .oom = true,
                             .time = 99,
                             .error = "x",
-                            .usage = {1, 2, 3, 4, 5}};
+                            .usage = {1, 2, 3, 4, 5},
+                            .tasks = {{7, {1, 2, 3}}, {8, {}}}};
     const auto bytes = encode(result);
     EXPECT_EQ(*decode_result(bytes), result);
     for (std::size_t length = 0; length < bytes.size(); ++length) EXPECT_FALSE(decode_result(bytes.substr(0, length)));
+}
+
+TEST(StepWire, ReadingsComeBackAsTheyWere) {
+    const Readings readings{.number = 3, .usage = {1, 2, 3, 4, 5}, .tasks = {{7, {9, 8}}}, .pids = {11, 12}};
+    EXPECT_EQ(decode_readings(encode(readings)), readings);
 }
 
 TEST(StepWire, RandomBytesNeverCrash) {
@@ -112,6 +120,7 @@ TEST(StepWire, RandomBytesNeverCrash) {
         static_cast<void>(decode<Chunk>(bytes));
         static_cast<void>(decode<EndOrder>(bytes));
         static_cast<void>(decode<Started>(bytes));
+        static_cast<void>(decode_readings(bytes));
     }
 }
 

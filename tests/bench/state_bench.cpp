@@ -249,7 +249,7 @@ private:
         instance_.emplace(TestPlugin::load(spur::test::spur_plugin_path(plugin_))
                               .create(host_, {{"snapshot_threshold", "100000000"}}));
         ops_ = instance_->query<spur_state_ops>(SPUR_STATE_IFACE);
-        check(ops_->open(instance_->get(), &listener_, &error_));
+        check(ops_->open(instance_->get(), &listener_, spur::test::never_stopped(), &error_));
     }
     void fill() {
         reopen();
@@ -266,7 +266,7 @@ private:
     }
     void snapshot() {
         Jobs jobs;
-        check(ops_->snapshot(instance_->get(), Jobs::count, &jobs.source, &error_));
+        check(ops_->snapshot(instance_->get(), Jobs::count, &jobs.source, spur::test::never_stopped(), &error_));
     }
     void check(spur_status status) const {
         if (status == SPUR_OK) return;
@@ -298,7 +298,8 @@ int main(int argc, char** argv) {
     Counter counter;
     const auto listener = listener_for(counter);
     spur_error error{sizeof error, SPUR_OK, ""};
-    if (instance.query<spur_state_ops>(SPUR_STATE_IFACE)->open(instance.get(), &listener, &error) != SPUR_OK)
+    if (instance.query<spur_state_ops>(SPUR_STATE_IFACE)
+            ->open(instance.get(), &listener, spur::test::never_stopped(), &error) != SPUR_OK)
         return fmt::print(stderr, "{}\n", error.text), 1;
 
     fmt::print("{}, entries of {} bytes, in {}\n", plugin, entry_size, directory);

@@ -1,6 +1,7 @@
 """check_plugin.py CHECKER PLUGIN.so SETTINGS: the plugin keeps every promise of its interface.
 
-SETTINGS is a file (it may be missing) of what the plugin needs to be tried, a line each; %SCRATCH% stands for an empty directory:
+SETTINGS is a file (it may be missing) of what the plugin needs to be tried, a line each; %SCRATCH% stands for an empty directory, %TESTS% for the
+folder of all tests:
     set KEY=VALUE          an option
     file PATH CONTENT      a file that only its owner can read
     start PATH COMMAND...  a program that is ready when PATH is there; where it is not installed it is done without
@@ -30,7 +31,7 @@ def main(checker, plugin, settings):
     with tempfile.TemporaryDirectory() as scratch:
         lines = pathlib.Path(settings).read_text().splitlines() if pathlib.Path(settings).exists() else []
         for line in lines:
-            word, _, rest = line.replace("%SCRATCH%", scratch).partition(" ")
+            word, _, rest = line.replace("%SCRATCH%", scratch).replace("%TESTS%", str(pathlib.Path(__file__).resolve().parent.parent)).partition(" ")
             if word == "set":
                 arguments += ["--set", rest]
             elif word == "file":

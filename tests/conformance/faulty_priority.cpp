@@ -9,14 +9,18 @@ struct Scorer : ByAge {
     Scorer(const spur_host*, const spur_config*) : ByAge{1000, 86400, 86400} {}
 };
 
-spur_status score(spur_plugin* self, const spur_cluster_view* view, spur_span queries, spur_priority* out,
-                  std::uint32_t out_stride, spur_error*) {
-    auto* place = reinterpret_cast<char*>(out);
+spur_status score(spur_plugin* self, const spur_cluster_view* view, spur_span queries, const spur_scores* out,
+                  spur_error*) {
+    const auto& scorer = self_cast<Scorer>(self);
+    auto* place = reinterpret_cast<char*>(out->totals);
+    std::size_t i = 0;
     for (const auto& query : Records<spur_priority_query>(queries)) {
         const auto& job = *SPUR_AT(spur_job_view, view->pending, query.job);
-        auto answer = self_cast<Scorer>(self).score(job, view->now, query.nice);
+        double age = scorer.age(job, view->now);
+        const double points = scorer.weight * age;
+        auto answer = scorer.total(points, query);
 #ifdef FAULT_PRIORITY_DIVIDES_BY_ZERO
-        answer.raw[SPUR_FACTOR_FAIRSHARE] = 0.0 / static_cast<double>(view->number - 1);
+        age = 0.0 / static_cast<double>(view->number - 1);
 #endif
 #ifdef FAULT_PRIORITY_FORGETS_THE_OLD
         answer.total = 1'000'000'000 - static_cast<std::uint64_t>(view->now - job.eligible) % 1'000'000'000;
@@ -30,28 +34,40 @@ spur_status score(spur_plugin* self, const spur_cluster_view* view, spur_span qu
 #endif
 #ifdef FAULT_PRIORITY_STEPS_BY_SIZEOF
         place += sizeof(spur_priority);
-        (void)out_stride;
 #else
-        place += out_stride;
+        place += out->total_stride;
 #endif
+#ifdef FAULT_PRIORITY_TAKES_ITS_OWN_COLUMNS
+        out->raw[i] = age, out->weighted[i] = points;
+#else
+        if (out->factor_count > 0) out->raw[i * out->factor_count] = age, out->weighted[i * out->factor_count] = points;
+#endif
+        ++i;
     }
     return SPUR_OK;
 }
 
-double decay(spur_plugin* self, double seconds) {
+double decay(spur_plugin* self, std::int64_t from, std::int64_t to) {
 #ifdef FAULT_PRIORITY_DECAY_GROWS
-    return self_cast<Scorer>(self).decay(-seconds);
+    return 2 - self_cast<Scorer>(self).decay(from, to);
 #else
-    return self_cast<Scorer>(self).decay(seconds);
+    return self_cast<Scorer>(self).decay(from, to);
 #endif
+}
+
+spur_status factors(spur_plugin* self, const spur_factor_sink* sink, spur_error*) {
+#ifdef FAULT_PRIORITY_NAMES_TWICE
+    if (const auto told = spur_push_factor(sink, str("age"), 1); told != SPUR_OK) return told;
+#endif
+    return spur_push_factor(sink, str("age"), self_cast<Scorer>(self).weight);
 }
 
 constexpr spur_priority_ops ops{.size = sizeof(spur_priority_ops),
                                 .reserved = 0,
                                 .score = score,
                                 .decay = decay,
-                                .shares = nullptr,
-                                .weights = nullptr};
+                                .factors = factors,
+                                .shares = nullptr};
 const void* query(spur_plugin*, const char* id) { return std::string_view(id) == SPUR_PRIORITY_IFACE ? &ops : nullptr; }
 
 constexpr const char* interfaces[] = {SPUR_PRIORITY_IFACE, nullptr};

@@ -42,6 +42,10 @@ spur_status plan(spur_plugin* self, const spur_cluster_view* view, const spur_se
                  const spur_plan_sink* sink, spur_error* err) {
     [[maybe_unused]] auto& planner = self_cast<Planner>(self);
     [[maybe_unused]] OneCpu one;
+#ifdef FAULT_SCHED_LEAKS_IN_PLAN
+    static void* volatile last;
+    last = std::malloc(100);
+#endif
 #ifdef FAULT_SCHED_OVERSUBSCRIBES
     for (const auto slot : Records<std::uint32_t>(view->pending_order)) {
         const auto& job = *SPUR_AT(spur_job_view, view->pending, slot);

@@ -2,12 +2,13 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
-AXES = ["state", "sched", "select", "priority", "accounting", "auth", "net", "gpu", "cgroup"]
+AXES = ["state", "sched", "select", "priority", "accounting", "auth", "net", "gpu", "cgroup", "job_submit"]
 SKIPPED = 77
 
 
@@ -57,6 +58,24 @@ def own_check_target(prefix, language, folder):
         run("cmake", "--build", folder / "build", "--target", "check")
 
 
+def build_with_cargo(prefix, folder, plugin):
+    plugin.unlink()
+    run("make", "-s", "-C", folder, f"PREFIX={prefix}", "cargo")
+    run(prefix / "bin/spur", "plugin", "check", "--only-failed", plugin)
+
+
+def unguarded(source):
+    """Functions that a host calls and in which a panic would not stop. One that calls nothing cannot panic; attach() is called where even
+    catching one is not allowed."""
+    stops = re.compile(r"\b(guard|caught|quietly|with|take_back|spur_plugin!)\b")
+    found = []
+    for match in re.finditer(r'^(?: *)unsafe extern "C" fn (\w+)\([^{]*?\)[^{;]*\{\n(.*?)^\}', source, re.M | re.S):
+        name, body = match.groups()
+        if name != "attach" and not stops.search(body) and re.search(r"[(\[]", body):
+            found.append(name)
+    return found
+
+
 def main(prefix, language):
     prefix = pathlib.Path(prefix)
     if language == "rust" and not shutil.which("rustc"):
@@ -67,6 +86,9 @@ def main(prefix, language):
         for axis in AXES:
             folder = scratch / axis
             run(prefix / "bin/spur", "plugin", "new", f"{axis}/sample", "--lang", language, folder)
+            for source in folder.glob("*.rs") if language == "rust" else []:
+                if names := unguarded(source.read_text()):
+                    sys.exit(f"{axis}/{source.name}: a panic would leave {', '.join(names)}")
             plugin = build(prefix, language, folder, axis)
             arguments = settings(axis, scratch)
             try:
@@ -75,6 +97,8 @@ def main(prefix, language):
                 remove_cgroup(arguments)
             if axis == "priority":
                 own_check_target(prefix, language, folder)
+            if axis == "priority" and language == "rust" and shutil.which("cargo"):
+                build_with_cargo(prefix, folder, plugin)
     return 0
 
 

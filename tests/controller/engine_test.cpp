@@ -203,6 +203,32 @@ TEST_F(EngineTest, ABrokenEngineSaysWhichEntryAndWhy) {
               "to 3; install the release that the others run");
 }
 
+TEST_F(EngineTest, AnEntryThatComesTwiceIsNotAppliedTwice) {
+    const auto entry = foreign(encode({ClusterBuilder::start + 5, submission()}));
+    rig.log->append(entry);
+    rig.log->repeat(entry, 1);
+    rig.settle();
+    EXPECT_EQ(job_count(), 1U);
+    EXPECT_EQ(rig.fatal(), "log entry 1 came after entry 2: the state plugin gives entries twice or backwards");
+}
+
+TEST_F(EngineTest, AnOutcomeThatComesEarlyOrTwiceAnswersNobodyBeforeTheEntryIsApplied) {
+    rig.log->hold();
+    std::atomic<int> answers{0};
+    rig.engine->propose(submission(),
+                        [&](const Answer& answer) { answers += answer.stage == Stage::applied ? 1 : 100; });
+    rig.settle();
+    rig.log->say_committed();
+    rig.log->say_committed();
+    rig.settle();
+    EXPECT_EQ(answers, 0);
+    rig.log->release();
+    rig.settle();
+    EXPECT_EQ(answers, 1);
+    EXPECT_EQ(job_count(), 1U);
+    EXPECT_EQ(rig.fatal(), "");
+}
+
 // ---- versions ------------------------------------------------------------------------------------------------------
 
 TEST_F(EngineTest, WhatALaterVersionBroughtIsProposedOnlyWhereThatVersionIsInForce) {

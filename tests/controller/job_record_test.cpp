@@ -87,6 +87,7 @@ TEST_F(JobRecord, EveryMemberOfARequestShowsInARowOrIsLeftOutForAReason) {
         {"umask", "only the node needs it"},
         {"rlimits", "only the node needs it"},
         {"std_out_mode", "only the node needs it"},
+        {"sample_s", "Slurm shows it nowhere"},
         {"cpu_bind", "only steps are bound"},
         {"mem_bind", "only steps are bound"},
         {"kill_on_bad_exit", "only srun needs it"},

@@ -83,6 +83,9 @@ ServiceHooks hooks(PriorityReport& priorities) {
     hooks.audit = [](const std::string&) {};
     hooks.priorities = [&priorities]() -> const PriorityReport& { return priorities; };
     hooks.priority_option = [](std::string_view) { return std::string{}; };
+    hooks.issue_token = [](Uid, const std::string&, std::chrono::seconds, const std::string&) -> Result<std::string> {
+        return "token";
+    };
     hooks.sign_step = [](std::string body) -> Result<std::string> { return body; };
     hooks.hostname = "here";
     hooks.listen_host = "127.0.0.1";

@@ -64,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         v1::SignedCredential strange;
         if (part.number == 1 && batch.ParseFromString(part.text)) check_spec(plan_batch(batch, setup(), "/nowhere"));
         if (part.number == 2 && start.ParseFromString(part.text)) {
-            const auto gpus = setup().gpus.bind(gpu_indexes(start.job().share())).variables;
+            const auto gpus = setup().gpus.bind(gpu_indexes(start.job().share()), {}).variables;
             static_cast<void>(script_environment(start.job(), setup().facts, gpus, "prolog_slurmd"));
         }
         if (part.number == 3) static_cast<void>(credential.ParseFromString(part.text));

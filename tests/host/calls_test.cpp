@@ -1,7 +1,10 @@
 // Calls through the host: counted, named, and unable to throw.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <sysexits.h>
 #include <spur/plugin/plugin.hpp>
 
+#include "daemons/common/host/process_state.hpp"
 #include "tests/host/fixture.hpp"
 
 namespace spur::host {
@@ -70,6 +73,45 @@ TEST(Call, ExceptionsInCreateAndDestroyStopThereToo) {
     EXPECT_TRUE(log.contains("plugin sched/actor threw an exception out of destroy(): the actor threw"));
 }
 
+TEST(Call, WhatCreateChangesOfTheProcessIsPutBackAndTold) {
+    const std::pair<const char*, const char*> changes[] = {
+        {"umask", "the umask"},
+        {"directory", "the working directory"},
+        {"locale", "the locale"},
+        {"mask", "the signal mask"},
+        {"rounding", "the floating point mode"},
+        {"descriptor", "a standard descriptor"},
+        {"user", "the effective user"},
+    };
+    for (const auto& [act, what] : changes) {
+        if (std::string_view{act} == "user" && ::geteuid() != 0) continue;
+        log::Capture log;
+        const ProcessState before;
+        for (const auto* const when : {"create", "destroy"}) {
+            PluginHost host{test_options()};
+            ASSERT_TRUE(host.open<SchedAxis>(actor_config(act, when)));
+            host.stop();
+            EXPECT_EQ(log.count(fmt::format("plugin sched/actor breaks a rule: {}() changed {} of spurtest; put back",
+                                            when, what)),
+                      1U)
+                << act;
+        }
+        if (std::string_view{act} == "descriptor") continue;  // that one is gone
+        EXPECT_EQ(before.restore(), "");
+    }
+}
+
+TEST(Call, ACopyOfTheProcessThatAPluginForkedEnds) {
+    ::testing::internal::CaptureStderr();
+    PluginHost host{test_options()};
+    ASSERT_TRUE(host.open<SchedAxis>(actor_config("fork", "create")));
+    int status = 0;
+    ASSERT_GT(::wait(&status), 0);
+    EXPECT_EQ(WEXITSTATUS(status), EX_SOFTWARE);
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+              "plugin sched/actor came back from create() in a fork of spurtest; that copy ends\n");
+}
+
 TEST(Call, WhatCreateSaysIsTheError) {
     PluginHost host{test_options()};
     const auto sched = host.open<SchedAxis>(actor_config("fail", "create"));
@@ -83,7 +125,7 @@ TEST(Call, AnOpThatIsNotThereIsSaidToBeMissing) {
     ASSERT_TRUE(gpu);
     EXPECT_TRUE(gpu->can(&spur_gpu_ops::scan));
     EXPECT_FALSE(gpu->can(&spur_gpu_ops::reset));
-    const auto reset = gpu->call(&spur_gpu_ops::reset, 0U);
+    const auto reset = gpu->call(&spur_gpu_ops::reset, spur_str{}, nullptr);
     ASSERT_FALSE(reset);
     EXPECT_EQ(reset.error().text, "plugin gpu/one does not do reset()");
 }

@@ -111,6 +111,51 @@ TEST(Crash, ExitInAThreadOfThePluginsOwnIsAFailureToo) {
     EXPECT_EQ(WEXITSTATUS(ended.status), 70);
 }
 
+TEST(Crash, AThreadOfTheHostThatAPluginEndsIsTheEndAndIsNamed) {
+    const auto ended = in_child([] { run_actor("end_thread", "plan"); });
+    EXPECT_EQ(ended.text,
+              "plugin sched/actor ended the thread that called plan() (pthread_exit or pthread_cancel)\n"
+              "spurtest: plugin sched/actor crashed in plan: Aborted\n");
+    EXPECT_TRUE(ended.by(SIGABRT));
+    EXPECT_TRUE(in_child([] { run_actor("end_thread", "create"); }).text.ends_with("crashed in create: Aborted\n"));
+}
+
+TEST(Crash, OfAPluginWhoseFileWasWrittenOverSaysSo) {
+    const TempDir dir;
+    const auto file = dir.copy("sched_actor.so");
+    const auto ended = in_child([&] {
+        log::set_level(log::Level::error);
+        (void)install_crash_handler({"spurtest", {}});
+        PluginHost host{test_options()};
+        auto config = actor_config("crash");
+        config.plugin_dirs = {dir.path()};
+        const auto sched = host.open<SchedAxis>(config);
+        std::ofstream{file, std::ios::app} << "more";
+        const spur_cluster_view view{};
+        (void)sched->call(&spur_sched_ops::plan, &view, nullptr, nullptr);
+    });
+    EXPECT_TRUE(
+        ended.text.starts_with("spurtest: plugin sched/actor crashed in plan: Segmentation fault; its file was "
+                               "written over while it was in use\n"))
+        << ended.text;
+}
+
+TEST(Crash, AHandlerThatAPluginPutInPlaceOfOursIsReplaced) {
+    const auto ended = in_child([] {
+        log::set_level(log::Level::error);
+        (void)install_crash_handler({"spurtest", {}});
+        PluginHost host{test_options()};
+        (void)host.open<SchedAxis>(actor_config("handler", "create"));
+        ::raise(SIGSEGV);
+    });
+    EXPECT_NE(ended.text.find("plugin sched/actor breaks a rule: create() changed the handler of crashes of spurtest; "
+                              "put back"),
+              std::string::npos)
+        << ended.text;
+    EXPECT_NE(ended.text.find("spurtest: crashed outside of any plugin: Segmentation fault"), std::string::npos)
+        << ended.text;
+}
+
 TEST(Crash, OutsideOfPluginsSaysSo) {
     const auto ended = in_child([] {
         (void)install_crash_handler({"spurtest", {}});

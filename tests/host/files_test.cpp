@@ -1,4 +1,5 @@
 // Files that are never opened: not ELF, cut short, or writable by others.
+#include <elf.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -61,6 +62,47 @@ TEST_F(PluginFileTest, ObjectsForOtherMachinesAreNamed) {
     EXPECT_NE(open().find("it is built for aarch64 and this daemon for "), std::string::npos) << open();
     patch(4, 1);  // EI_CLASS
     EXPECT_NE(open().find("it is a 32-bit object"), std::string::npos) << open();
+}
+
+TEST_F(PluginFileTest, OneThatWantsExecutableStacksIsRefused) {
+    const auto file = dir_.copy("sched_actor.so");
+    std::fstream stream{file, std::ios::in | std::ios::out | std::ios::binary};
+    Elf64_Ehdr header{};
+    stream.read(reinterpret_cast<char*>(&header), sizeof header);
+    for (unsigned i = 0; i < header.e_phnum; ++i) {
+        const auto at = static_cast<std::streamoff>(header.e_phoff + i * sizeof(Elf64_Phdr));
+        Elf64_Phdr segment{};
+        stream.seekg(at).read(reinterpret_cast<char*>(&segment), sizeof segment);
+        if (segment.p_type != PT_GNU_STACK) continue;
+        segment.p_flags |= PF_X;
+        stream.seekp(at).write(reinterpret_cast<const char*>(&segment), sizeof segment);
+    }
+    stream.close();
+    EXPECT_EQ(open(),
+              refused("it would make the stacks of this daemon executable; link it with -Wl,-z,noexecstack, and "
+                      "say .note.GNU-stack in what is written in assembler"));
+}
+
+TEST_F(PluginFileTest, ARunPathThroughAPlaceOfOthersIsRefused) {
+    const auto file = dir_.copy("sched_astray.so");
+    const auto elf = check_elf(file);
+    ASSERT_TRUE(elf) << elf.error().text;
+    EXPECT_EQ(elf->runpath, "/tmp/spur-nobody/lib");
+    EXPECT_EQ(open("sched/astray"),
+              "plugin file " + file.native() +
+                  " refused: its directory /tmp is writable by everyone (mode 1777); run chmod go-w /tmp, or link it "
+                  "without the run path \"/tmp/spur-nobody/lib\"");
+    for (const auto* const good : {"", "$ORIGIN", "${ORIGIN}/lib", "/usr/lib:/usr/lib64/$PLATFORM"})
+        EXPECT_TRUE(check_runpath(file, good, ::geteuid())) << good;
+    for (const auto* const bad : {"lib", "/usr/lib:", ".", "/usr/lib:/tmp"})
+        EXPECT_FALSE(check_runpath(file, bad, ::geteuid())) << bad;
+}
+
+TEST_F(PluginFileTest, OneThatIsReplacedWhileItIsLoadedIsRefused) {
+    const auto file = dir_.copy("sched_swap_on_load.so");
+    dir_.copy("sched_actor.so", "sched_swap_on_load.so.new");
+    EXPECT_EQ(open("sched/swap_on_load"),
+              "plugin file " + file.native() + " refused: it was replaced while it was being loaded; try again");
 }
 
 TEST_F(PluginFileTest, AProgramIsNoPlugin) {

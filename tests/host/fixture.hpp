@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "daemons/common/host/host.hpp"
@@ -27,7 +29,7 @@ inline Config config_with(std::map<std::string, std::vector<std::string>> plugin
                           std::map<std::string, std::vector<ConfigOption>> options = {}) {
     Config config;
     config.path = "spur.conf";
-    config.plugin_dirs = {SPUR_TEST_PLUGINS};
+    config.plugin_dirs = {SPUR_TEST_PLUGINS, SPUR_TEST_LIB};
     config.plugins = std::move(plugins);
     config.plugin_options = std::move(options);
     return config;
@@ -46,6 +48,17 @@ template <class Sched>
 std::string told_by(const Sched& sched) {
     spur_error error{sizeof(spur_error), SPUR_OK, {}};
     return sched.call(&spur_sched_ops::plan, nullptr, nullptr, nullptr, &error) == 1 ? error.text : std::string{};
+}
+
+// Waits for `done()`, for as long as a busy machine may need.
+template <class Done>
+bool eventually(const Done& done) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+    while (!done()) {
+        if (std::chrono::steady_clock::now() > deadline) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    }
+    return true;
 }
 
 class TempDir {

@@ -1,6 +1,10 @@
 // What may be written for each kind of option, and what the plugin is given.
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
 #include <limits>
 
 #include "daemons/common/host/options.hpp"
@@ -113,6 +117,27 @@ TEST(PluginOptions, AValueOfTheWrongKindIsNamed) {
 TEST(PluginOptions, ASecretIsNeverShown) {
     EXPECT_EQ(mistake(option("a", SPUR_OPTION_SECRET), std::int64_t{1234}),
               "plugin sched/x: option a must be a text in quotes, not this (spur.conf:5)");
+}
+
+TEST(PluginOptions, ASecretMayStandInAFileOfItsOwnAndNothingElseMay) {
+    const std::string path = testing::TempDir() + "spur-secret";
+    std::ofstream{path} << "hush\n";
+    ::chmod(path.c_str(), 0600);
+    const auto given = give({option("password", SPUR_OPTION_SECRET)}, {{"password.file", path, 5}});
+    ASSERT_TRUE(given) << given.error().text;
+    EXPECT_STREQ(given->at(0).text, "hush");
+    EXPECT_EQ(given->at(0).is_default, 0U);
+    ::chmod(path.c_str(), 0644);
+    const auto refused = give({option("password", SPUR_OPTION_SECRET)}, {{"password.file", path, 5}});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().text, "plugin sched/x: option password stands in " + path +
+                                        ", which others may use (mode 0644): chmod 600 " + path + " (spur.conf:5)");
+    const auto plain = give({option("depth", SPUR_OPTION_INT, "1")}, {{"depth.file", path, 5}});
+    ASSERT_FALSE(plain);
+    EXPECT_EQ(plain.error().text,
+              "plugin sched/x: option depth is no secret: write its value here, and not the name of a file "
+              "(spur.conf:5)");
+    std::filesystem::remove(path);
 }
 
 TEST(PluginOptions, ARequiredOptionMustBeGiven) {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "daemons/common/host/planner.hpp"
+#include "daemons/common/host/process_state.hpp"
 #include "tests/host/fixture.hpp"
 
 namespace spur::host {
@@ -135,6 +136,14 @@ TEST_F(PlannerTest, ACycleThatWasNotEndedIsEndedAndReported) {
     ASSERT_TRUE(run("select", {}, 99));
     EXPECT_TRUE(log_.contains("plan() returned without end() for the select cycle it had begun"));
     EXPECT_EQ(host_->list().at(1).ops.at(1).calls, 1U);
+}
+
+TEST_F(PlannerTest, WhatAPlanChangesOfTheThreadIsPutBackAndTold) {
+    const ProcessState before;
+    ASSERT_TRUE(run("mask"));
+    EXPECT_TRUE(
+        log_.contains("plugin sched/actor breaks a rule: plan() changed the signal mask of spurtest; put back"));
+    EXPECT_EQ(before.restore(), "");
 }
 
 TEST_F(PlannerTest, AFailedPlanIsAnError) {

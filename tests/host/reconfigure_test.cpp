@@ -3,6 +3,7 @@
 #include <spur/plugin/plugin.hpp>
 
 #include <atomic>
+#include <fstream>
 #include <thread>
 
 #include "tests/host/fixture.hpp"
@@ -168,7 +169,42 @@ TEST(Reconfigure, AFileThatChangedUnderTheDaemonIsReportedOnce) {
     const auto changes = host.reconfigure(config);
     ASSERT_TRUE(changes);
     EXPECT_EQ(*changes, (std::vector<Change>{{"sched", "sched/actor", "sched/actor", "file changed"}}));
-    EXPECT_EQ(log.count("changed on disk since it was loaded; restart spurtest to load it"), 1U);
+    EXPECT_EQ(log.count(file.native() + " was written over while it is in use, which may crash spurtest at any moment"),
+              1U);
+}
+
+TEST(Reconfigure, ALinkThatLeadsToANewerFileIsNoticed) {
+    log::Capture log;
+    const TempDir dir;
+    dir.copy("sched_actor.so", "sched_actor.so.1");
+    const auto link = dir.path() / "sched_actor.so";
+    std::filesystem::create_symlink("sched_actor.so.1", link);
+    auto config = sched_config("sched/actor");
+    config.plugin_dirs = {dir.path()};
+    PluginHost host{test_options()};
+    ASSERT_TRUE(host.open<SchedAxis>(config));
+
+    dir.copy("sched_actor.so", "sched_actor.so.2");
+    std::filesystem::create_symlink("sched_actor.so.2", dir.path() / "fresh");
+    std::filesystem::rename(dir.path() / "fresh", link);
+    const auto changes = host.reconfigure(config);
+    ASSERT_TRUE(changes);
+    EXPECT_EQ(*changes, (std::vector<Change>{{"sched", "sched/actor", "sched/actor", "file changed"}}));
+    EXPECT_EQ(log.count(link.native() + " changed on disk since it was loaded; restart spurtest to load it"), 1U);
+}
+
+TEST(Reconfigure, AFileThatIsWrittenOverIsNamedWithoutBeingAsked) {
+    log::Capture log;
+    const TempDir dir;
+    const auto file = dir.copy("sched_actor.so");
+    auto config = sched_config("sched/actor");
+    config.plugin_dirs = {dir.path()};
+    auto options = test_options();
+    options.slow_call = std::chrono::milliseconds{20};
+    PluginHost host{options};
+    ASSERT_TRUE(host.open<SchedAxis>(config));
+    std::ofstream{file, std::ios::app} << "more";
+    EXPECT_TRUE(eventually([&] { return log.contains(file.native() + " was written over while it is in use"); }));
 }
 
 TEST(Reconfigure, AnAxisThatCannotBeSwappedSaysThatARestartIsNeeded) {

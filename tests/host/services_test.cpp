@@ -2,11 +2,10 @@
 #include <gtest/gtest.h>
 #include <spur/plugin/plugin.hpp>
 
-#include <atomic>
 #include <chrono>
+#include <mutex>
 #include <thread>
 
-#include "daemons/common/host/executor.hpp"
 #include "daemons/common/host/metrics.hpp"
 #include "tests/host/fixture.hpp"
 
@@ -15,21 +14,32 @@ namespace {
 
 using namespace std::chrono_literals;
 
-template <class Done>
-bool eventually(const Done& done) {
-    const auto deadline = std::chrono::steady_clock::now() + 20s;
-    while (!done()) {
-        if (std::chrono::steady_clock::now() > deadline) return false;
-        std::this_thread::sleep_for(1ms);
-    }
-    return true;
-}
-
 TEST(Services, LogLinesCarryTheTypeAndStayOneLine) {
     log::Capture log;
     PluginHost host{test_options()};
     ASSERT_TRUE(host.open<SchedAxis>(actor_config("nothing")));
     EXPECT_TRUE(log.contains("debug: sched/actor: created with depth 10"));
+}
+
+TEST(Services, APluginThatFloodsTheLogIsCutShortAndTheRestCounted) {
+    log::Capture log;
+    std::int64_t now = 1;
+    auto options = test_options();
+    options.monotonic_ns = [&] { return now; };
+    PluginHost host{options};
+    const auto sched = host.open<SchedAxis>(actor_config("flood"));
+    ASSERT_TRUE(sched);
+    const spur_cluster_view view{};
+    ASSERT_TRUE(sched->call(&spur_sched_ops::plan, &view, nullptr, nullptr));
+    EXPECT_EQ(log.count("sched/actor: once more"), 999U);  // and a line of create()
+    EXPECT_EQ(log.count("plugin sched/actor wrote 1000 lines to the log within 10 s; the rest of them is dropped"), 1U);
+    now += 10'000'000'000;
+    ASSERT_TRUE(sched->call(&spur_sched_ops::plan, &view, nullptr, nullptr));
+    EXPECT_EQ(log.count("plugin sched/actor: 2001 lines of its log were dropped"), 1U);
+    EXPECT_EQ(log.count("sched/actor: once more"), 1999U);
+    host.stop();
+    EXPECT_EQ(log.count("plugin sched/actor: 2000 lines of its log were dropped"), 0U);  // 2001: one is destroy()'s
+    EXPECT_EQ(log.count("plugin sched/actor: 2001 lines of its log were dropped"), 2U);
 }
 
 TEST(Services, MetricsAreNamedAfterThePlugin) {
@@ -39,9 +49,17 @@ TEST(Services, MetricsAreNamedAfterThePlugin) {
     const spur_cluster_view view{};
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(sched->call(&spur_sched_ops::plan, &view, nullptr, nullptr));
     const auto metrics = host.metrics();
-    ASSERT_EQ(metrics.size(), 1U);
-    EXPECT_EQ(metrics[0].name, "sched_actor_plans_total");
-    EXPECT_EQ(metrics[0].value, 3);
+    ASSERT_GE(metrics.size(), 1U);
+    EXPECT_EQ(metrics[0].name, "spur_sched_actor_plans_total");
+    ASSERT_EQ(metrics[0].series.size(), 1U);
+    EXPECT_EQ(metrics[0].series[0].value, 3);
+    const auto text = openmetrics_text(metrics);
+    EXPECT_TRUE(
+        text.starts_with("# TYPE spur_sched_actor_plans counter\n# HELP spur_sched_actor_plans calls of plan()\n"
+                         "spur_sched_actor_plans_total 3\n"))
+        << text;
+    EXPECT_NE(text.find("spur_plugin_calls_total{plugin=\"sched/actor\",op=\"plan\"} 3\n"), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with("# EOF\n"));
 }
 
 TEST(Services, TasksRunAndAreDoneBeforeDestroy) {
@@ -78,84 +96,48 @@ TEST(Services, APolicyThatReadsTheClockIsReported) {
     EXPECT_EQ(host.list().at(0).detail, "broke rules of the ABI 1 time; see the log");
 }
 
-TEST(Executor, RefusesMoreThanAThousandWaitingTasksOfOneInstance) {
-    Executor executor{1};
-    const auto client = executor.add_client("test");
-    std::uint64_t timer = 0;
-    for (std::size_t i = 0; i < Executor::most_waiting; ++i)
-        ASSERT_EQ(executor.post_after(
-                      client, 3'600'000'000'000, [](void*) {}, nullptr, &timer),
-                  SPUR_OK);
-    EXPECT_EQ(executor.post(
-                  client, [](void*) {}, nullptr),
-              SPUR_E_BUSY);
-    EXPECT_EQ(executor.post(
-                  executor.add_client("other"), [](void*) {}, nullptr),
-              SPUR_OK);
-    EXPECT_TRUE(executor.cancel(client, timer));
-    EXPECT_FALSE(executor.cancel(client, timer));
-    EXPECT_EQ(executor.post(
-                  client, [](void*) {}, nullptr),
-              SPUR_OK);
-    EXPECT_TRUE(executor.drain(client, 5s));
-    EXPECT_EQ(executor.post(
-                  client, [](void*) {}, nullptr),
-              SPUR_E_STOPPED);
+TEST(Services, WhatAPluginSaysIsActedOnOnceForAllOfIt) {
+    PluginHost host{test_options()};
+    std::mutex mutex;
+    std::vector<Notice> heard;
+    host.on_changed(SPUR_CHANGED_PLAN, [&](const Notice& notice) {
+        const std::lock_guard lock{mutex};
+        heard.push_back(notice);
+    });
+    const auto sched = host.open<SchedAxis>(actor_config("notify"));
+    ASSERT_TRUE(sched);
+    const spur_cluster_view view{};
+    ASSERT_TRUE(sched->call(&spur_sched_ops::plan, &view, nullptr, nullptr));  // fails if PEERS were heard as well
+    EXPECT_TRUE(eventually([&] {
+        const std::lock_guard lock{mutex};
+        return !heard.empty();
+    }));
+    host.stop();
+    ASSERT_EQ(heard.size(), 1U);
+    EXPECT_EQ(heard[0].plugin, "sched/actor");
+    EXPECT_EQ(heard[0].count, 3U);
+    EXPECT_EQ(heard[0].reason, "the moon rose  over there");  // one line
+    EXPECT_EQ(heard[0].subject, "");                          // three, so all
 }
 
-TEST(Executor, TimersRunInTheOrderOfTheirTimes) {
-    Executor executor{1};
-    const auto client = executor.add_client("test");
-    static std::atomic<int> order;
-    order = 0;
-    executor.post_after(
-        client, 20'000'000, [](void*) { order = order * 10 + 2; }, nullptr, nullptr);
-    executor.post_after(
-        client, 1'000'000, [](void*) { order = order * 10 + 1; }, nullptr, nullptr);
-    EXPECT_TRUE(eventually([] { return order == 12; }));
-}
-
-TEST(Executor, AnExceptionEndsTheTaskAndNothingElse) {
+TEST(Services, AStoreOutlivesInstancesAndIsNotThereWithoutAStateDirectory) {
+    const auto keeps = [](PluginHost& host) {
+        const auto sched = host.open<SchedAxis>(actor_config("store", "create"));
+        EXPECT_TRUE(sched) << (sched ? "" : sched.error().text);
+        return sched ? told_by(*sched) : "";
+    };
     log::Capture log;
-    Executor executor{1};
-    const auto client = executor.add_client("sched/thrower");
-    static std::atomic<bool> ran;
-    ran = false;
-    executor.post(
-        client, [](void*) { throw 1; }, nullptr);
-    executor.post(
-        client, [](void*) { ran = true; }, nullptr);
-    EXPECT_TRUE(executor.drain(client, 5s));
-    EXPECT_TRUE(ran);
-    EXPECT_TRUE(log.contains("plugin sched/thrower threw an exception out of a task"));
-    EXPECT_EQ(executor.stats(client).failures, 1U);
-}
-
-TEST(Metrics, HandlesNamesAndKindsAreChecked) {
-    MetricTable table{"gpu_x"};
-    const auto counter = table.define("devices_total", SPUR_METRIC_COUNTER, "how many");
-    EXPECT_EQ(table.define("devices_total", SPUR_METRIC_COUNTER, "again"), counter);
-    EXPECT_EQ(table.define("devices_total", SPUR_METRIC_GAUGE, "another kind"), 0U);
-    EXPECT_EQ(table.define("Bad Name", SPUR_METRIC_GAUGE, ""), 0U);
-    EXPECT_EQ(table.define(nullptr, SPUR_METRIC_GAUGE, ""), 0U);
-    const auto histogram = table.define("scan_ns", SPUR_METRIC_HISTOGRAM, "how long");
-    table.add(counter, 2);
-    table.add(counter, -5);  // a counter only grows
-    table.set(histogram, 3);
-    table.set(histogram, 1e30);
-    table.add(12345, 1);
-    const auto metrics = table.read();
-    ASSERT_EQ(metrics.size(), 2U);
-    EXPECT_EQ(metrics[0].value, 2);
-    EXPECT_EQ(metrics[1].count, 2U);
-    EXPECT_EQ(metrics[1].buckets.at(12), 1U);  // 2 < 3 <= 4: 2^2, counted from 2^-10
-    EXPECT_EQ(metrics[1].buckets.back(), 1U);
-}
-
-TEST(Metrics, ThereIsRoomFor256) {
-    MetricTable table{"x"};
-    for (int i = 0; i < 256; ++i) EXPECT_NE(table.define(("m" + std::to_string(i)).c_str(), SPUR_METRIC_GAUGE, ""), 0U);
-    EXPECT_EQ(table.define("one_more", SPUR_METRIC_GAUGE, ""), 0U);
+    PluginHost poor{test_options()};
+    keeps(poor);
+    EXPECT_TRUE(log.contains("sched/actor: no store"));
+    const TempDir directory;
+    auto options = test_options();
+    options.facts["state_dir"] = directory.path();
+    for (int round = 0; round < 3; ++round) {
+        PluginHost host{options};
+        keeps(host);
+        EXPECT_TRUE(log.contains(fmt::format("sched/actor: created {} times before", round)));
+    }
 }
 
 }  // namespace

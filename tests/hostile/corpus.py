@@ -13,6 +13,7 @@ import unittest
 
 BUILD = pathlib.Path(os.environ.get("SPUR_BUILD_DIR", "build"))
 BUILT = {name: BUILD / "tests" / name for name in ("hostile_plugins", "host_plugins")}
+FAULTY = BUILD / "tests/conformance/faulty"  # those the checker is tried on
 DEADLINE_S = 30
 
 
@@ -76,11 +77,11 @@ class Case(unittest.TestCase):
     def bring(self, name, folder="hostile_plugins", to=None, axis="sched"):
         """A copy of <axis>_<name>.so that the daemon may trust."""
         target = (to or self.plugins) / f"{axis}_{name}.so"
-        shutil.copyfile(BUILT[folder] / target.name, target)
+        shutil.copyfile(BUILT.get(folder, FAULTY) / target.name, target)
         target.chmod(0o755)
         return target
 
-    def configure(self, sched, dirs=None, extra="", gpu="none"):
+    def configure(self, sched, dirs=None, extra="", gpu="none", select="linear", priority="basic", state="memory"):
         names = sched if isinstance(sched, list) else [sched]
         words = ", ".join(f'"sched/{name}"' for name in names)
         places = ", ".join(f'"{place}"' for place in dirs or [self.plugins])
@@ -92,10 +93,10 @@ state_dir = "{self.root}/state"
 budget_secs = 0.2
 [plugins]
 dirs = [{places}]
-state = "state/memory"
+state = "state/{state}"
 sched = [{words}]
-select = "select/linear"
-priority = "priority/basic"
+select = "select/{select}"
+priority = "priority/{priority}"
 cgroup = "cgroup/none"
 gpu = ["gpu/{gpu}"]
 [plugin."auth/local"]

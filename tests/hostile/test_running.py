@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+import time
 import unittest
 
 import corpus
@@ -16,6 +17,7 @@ NONSENSE = {
     "names_a_node_twice": r"plugin {type}: job \d+: names (node 0 twice|2 nodes, and there are 1)",
     "starts_strangers": r"plugin {type}: starts slot 123456, which holds no waiting job",
     "preempts_strangers": r"plugin {type}: preempts slot 99, which holds no running job",
+    "brings_short_records": r"plugin {type}: job \d+: brings 3 generic resources of 4 bytes each on node n1",
     "throws_in_plan": r"scheduling cycle failed: plugin {type} threw an exception of unknown type out of plan\(\)",
     "plans_on_a_thread": r"plugin {type} breaks a rule: sink->waits\(\) was called from another thread than plan\(\)'s",
 }
@@ -25,6 +27,9 @@ DEADLY = {
     "segfaults_in_plan": (r"spurctld: plugin {type} crashed in plan \(job 1\): Segmentation fault\n", -corpus.SEGV),
     "aborts_in_plan": (r"spurctld: plugin {type} crashed in plan: Aborted\n", -corpus.ABRT),
     "overflows_in_plan": (r"spurctld: plugin {type} crashed in plan: Segmentation fault\n", -corpus.SEGV),
+    "jumps_out_of_plan": (r"spurctld: plugin {type} crashed in plan: Aborted\n", -corpus.ABRT),
+    "ends_its_thread": (r"plugin {type} ended the thread that called plan\(\) \(pthread_exit or pthread_cancel\)\n"
+                        r"spurctld: plugin {type} crashed in plan: Aborted\n", -corpus.ABRT),
     "exits_in_plan": (r"spurctld: plugin {type} called exit\(\) in plan\n", corpus.EX_SOFTWARE),
 }
 
@@ -34,6 +39,16 @@ class Running(corpus.Case):
         self.bring(name)
         self.configure(name)
         return self.start_serving(name)
+
+    def plan_calls(self, sched):
+        stats = json.loads(self.run_program("spur", "plugin", "stats", "--json").stdout)
+        return sum(op["calls"] for plugin in stats["plugins"] if plugin["type"] == sched for op in plugin["ops"] if op["op"] == "plan")
+
+    def eventually(self, done):
+        end = time.monotonic() + corpus.DEADLINE_S
+        while not done() and time.monotonic() < end:
+            time.sleep(0.02)
+        return done()
 
     def assert_waits(self, job):
         run = self.run_program("spur", "squeue", "-h", "-o", "%i %t")
@@ -73,6 +88,69 @@ class Running(corpus.Case):
                 self.assertEqual(daemon.wait(), status, daemon.text())
                 self.assertRegex(daemon.text(), words.format(type=f"sched/{name}"))
                 self.assertIn(f"\tsched/{name}\tplan\t", (self.root / "state/crashes.log").read_text())
+
+    def test_what_ends_the_process_past_every_handler_leaves_its_status_and_no_word(self):
+        for name, status in {"quits_in_plan": 3, "overflows_a_thread": -corpus.SEGV}.items():
+            with self.subTest(name):
+                daemon = self.serve(name)
+                self.submit_and_forget()
+                self.assertEqual(daemon.wait(), status, daemon.text())
+                self.assertNotIn("crashed", daemon.text())
+                self.assertEqual((self.root / "state/crashes.log").read_text(), "")
+
+    def test_what_a_plugin_changes_of_the_daemon_is_put_back(self):
+        daemon = self.serve("leaves_a_mess")
+        self.assertIn("plugin sched/leaves_a_mess breaks a rule: create() changed the signal mask, the umask, the working directory, "
+                      "the handler of crashes of spurctld; put back", daemon.text())
+        self.assertEqual(daemon.stop(), 0, daemon.text())
+
+    def test_a_copy_that_a_plugin_forked_ends_and_the_daemon_goes_on(self):
+        daemon = self.serve("forks_in_plan")
+        job = self.submit()
+        self.assertTrue(daemon.wait_for(r"plugin sched/forks_in_plan came back from plan\(\) in a fork of spurctld; that copy ends"),
+                        daemon.text())
+        self.assert_waits(job)
+        self.assertEqual(daemon.stop(), 0, daemon.text())
+
+    def test_a_table_that_changes_later_is_not_looked_at_again(self):
+        daemon = self.serve("rewrites_its_table")
+        for calls in (1, 2):
+            job = self.submit()
+            self.assertTrue(self.eventually(lambda: self.plan_calls("sched/rewrites_its_table") > calls), daemon.text())
+        self.assert_waits(job)
+        self.assertEqual(daemon.stop(), 0, daemon.text())
+
+    def test_a_flood_of_log_lines_is_cut_short(self):
+        daemon = self.serve("floods_the_log")
+        self.assertEqual(daemon.text().count("sched/floods_the_log: once more"), 1000)
+        self.assertIn("plugin sched/floods_the_log wrote 1000 lines to the log within 10 s; the rest of them is dropped", daemon.text())
+
+    def test_a_plan_that_gives_less_than_was_asked_for_starts_nothing(self):
+        daemon = self.serve("gives_too_little")
+        job = self.submit("--hold", "-n2")
+        agent = self.start_agent()
+        self.assertTrue(agent.wait_for("joined cluster"), agent.text())
+        self.run_program("spur", "scontrol", "release", str(job))
+        self.assertTrue(daemon.wait_for(r"a planned start was refused: the plan gives job \d+ 1 cpus.*, and it asks for 2"), daemon.text())
+        self.assert_waits(job)
+
+    def test_a_selector_or_a_priority_that_lies_does_no_harm(self):
+        lies = [("select", name) for name in ("hands_out_busy_nodes", "forgets_what_is_taken", "gives_half", "ignores_buffers")]
+        lies += [("priority", name) for name in ("divides_by_zero", "gives_zero", "names_twice")]
+        for axis, name in lies:
+            with self.subTest(f"{axis}/{name}"):
+                self.bring(name, "faulty", axis=axis)
+                self.configure("fifo", **{axis: name})
+                daemon = self.start_serving(name)
+                jobs = [self.submit("--hold", "--exclusive") for _ in range(3)]
+                agent = self.start_agent(f"agent_{name}")
+                self.assertTrue(agent.wait_for("joined cluster"), agent.text())
+                self.run_program("spur", "scontrol", "release", ",".join(map(str, jobs)))
+                for _ in range(20):
+                    running = self.run_program("spur", "squeue", "-h", "-t", "R,CG", "-o", "%i").stdout.split()
+                    self.assertLessEqual(len(running), 1, "two jobs have all of one node")
+                agent.stop()
+                self.assertEqual(daemon.stop(), 0, daemon.text())
 
     def test_the_third_crash_puts_a_plugin_into_quarantine(self):
         self.bring("segfaults_in_plan")

@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
     State state;
     const auto listener = listener_for(state);
     spur_error error{sizeof error, SPUR_OK, ""};
-    if (ops->open(instance.get(), &listener, &error) != SPUR_OK) {
+    if (ops->open(instance.get(), &listener, spur::test::never_stopped(), &error) != SPUR_OK) {
         std::fprintf(stderr, "%s\n", error.text);
         return 1;
     }

@@ -101,7 +101,8 @@ int main(int argc, char** argv) {
     State state;
     const auto listener = listener_for(state);
     spur_error error{sizeof error, SPUR_OK, ""};
-    if (ops->open(instance.get(), &listener, &error) != SPUR_OK) return std::fprintf(stderr, "%s\n", error.text), 1;
+    if (ops->open(instance.get(), &listener, spur::test::never_stopped(), &error) != SPUR_OK)
+        return std::fprintf(stderr, "%s\n", error.text), 1;
 
     std::uint64_t ticket = 0;
     for (std::string line; std::getline(std::cin, line);) {

@@ -138,7 +138,7 @@ TestError Replica::open() {
     if (!instance) return instance.error();
     instance_.emplace(std::move(instance));
     ops_ = instance_->query<spur_state_ops>(SPUR_STATE_IFACE);
-    auto opened = call([&](spur_error* err) { return ops_->open(instance_->get(), &listener_, err); });
+    auto opened = call([&](spur_error* err) { return ops_->open(instance_->get(), &listener_, never_stopped(), err); });
     if (opened.code != SPUR_OK) close();
     return opened;
 }
@@ -187,7 +187,9 @@ TestError Replica::snapshot_at(std::uint64_t index) {
             if (entry.index <= index) state.push_back(entry.body);
     }
     TextSource source(lines_of(state));
-    return call([&](spur_error* err) { return ops_->snapshot(instance_->get(), index, &source.source, err); });
+    return call([&](spur_error* err) {
+        return ops_->snapshot(instance_->get(), index, &source.source, never_stopped(), err);
+    });
 }
 
 TestError Replica::add_member(const std::string& address) {

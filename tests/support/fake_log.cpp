@@ -49,6 +49,11 @@ void FakeLog::lose(Fate fate) {
     for (const auto& proposal : std::exchange(waiting_, {})) listener_->on_outcome(proposal.ticket, fate, {});
 }
 
+void FakeLog::say_committed() {
+    const std::lock_guard lock{mutex_};
+    for (const auto& proposal : waiting_) listener_->on_outcome(proposal.ticket, Fate::committed, {});
+}
+
 void FakeLog::hold() {
     const std::lock_guard lock{mutex_};
     holds_ = true;

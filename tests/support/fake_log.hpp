@@ -28,6 +28,7 @@ public:
     void hold();                              // they wait for release()
     void release();                           // those that wait are committed, in order
     void lose(Fate fate);                     // those that wait meet this fate
+    void say_committed();                     // of those that wait, before it is true
     void refuse(std::optional<Error> error);  // propose() itself says so; nothing: it takes them again
     void set_largest(std::size_t bytes);      // of a proposal, as a real log has it
     std::vector<std::vector<std::string>> proposals() const;
@@ -35,6 +36,7 @@ public:
 
     // ---- what others do
     void append(std::string entry);  // committed, written by another controller
+    void repeat(const std::string& entry, std::uint64_t index) { listener_->on_committed(index, entry); }
     void become(ctld::LogRole role, std::uint64_t term = 1, std::string leader = self);
     Result<void> restore(std::uint64_t index, std::string snapshot) { return listener_->on_restore(index, snapshot); }
     void want_snapshot() { listener_->on_snapshot_wanted(); }

@@ -78,11 +78,23 @@ def eventually(check, what, patience=None):
         time.sleep(POLL)
 
 
-def jwt(key, expires, user="root", algorithm="HS256"):
+def plugin_process(daemon, type):
+    """The pid of the process in which this daemon keeps the plugin `type` apart; None while there is none."""
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/cmdline") as line, open(f"/proc/{entry}/stat") as stat:
+                if line.read().startswith(f"spur-plugin-child: {type}\0") and int(stat.read().rpartition(")")[2].split()[1]) == daemon.process.pid:
+                    return int(entry)
+        except OSError:
+            pass  # it has just gone
+    return None
+
+
+def jwt(key, expires, user="root", algorithm="HS256", **claims):
     """A token of auth/jwt, good until `expires` if `key` is the cluster's."""
     def coded(part):
         return base64.urlsafe_b64encode(part).rstrip(b"=")
-    text = b".".join(coded(json.dumps(part).encode()) for part in ({"alg": algorithm, "typ": "JWT"}, {"sun": user, "iat": expires - 5000, "exp": expires}))
+    text = b".".join(coded(json.dumps(part).encode()) for part in ({"alg": algorithm, "typ": "JWT"}, {"sun": user, "iat": expires - 5000, "exp": expires, **claims}))
     return (text + b"." + coded(hmac.digest(key, text, "sha256"))).decode()
 
 

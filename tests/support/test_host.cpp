@@ -36,6 +36,11 @@ using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
+const spur_stop* never_stopped() {
+    static const spur_stop stop{sizeof(spur_stop), -1, INT64_MAX, nullptr, [](const spur_stop*) { return 0U; }};
+    return &stop;
+}
+
 // Each service's context points back here.
 struct TestHost::Parts {
     mutable std::mutex mutex;
@@ -64,6 +69,7 @@ struct TestHost::Parts {
     ~Parts();
     void work();
     std::uint64_t add_task(std::int64_t delay_ns, spur_task run, void* argument);
+    std::uint32_t define(const std::string& name);
     const void* service(std::string_view id) const;
 };
 
@@ -113,14 +119,23 @@ TestHost::Parts::Parts() {
     metrics_service = {sizeof metrics_service,
                        0,
                        this,
-                       [](const spur_metrics* self, const char* name, std::uint32_t, const char*) {
-                           auto& parts = *static_cast<Parts*>(self->context);
-                           const std::lock_guard lock(parts.mutex);
-                           for (std::uint32_t i = 0; i < parts.metrics.size(); ++i)
-                               if (parts.metrics[i].name == name) return i + 1;
-                           parts.metrics.push_back({name, 0, 0});
-                           return static_cast<std::uint32_t>(parts.metrics.size());
+                       [](const spur_metrics* self, const spur_metric* metric) {
+                           return static_cast<Parts*>(self->context)->define({metric->name.data, metric->name.length});
                        },
+                       [](const spur_metrics* self, std::uint32_t metric, spur_span values) {
+                           auto& parts = *static_cast<Parts*>(self->context);
+                           std::string name;
+                           {
+                               const std::lock_guard lock(parts.mutex);
+                               name = parts.metrics.at(metric - 1).name;
+                           }
+                           for (std::uint32_t i = 0; i < values.count; ++i) {
+                               const auto* const value = SPUR_AT(spur_str, values, i);
+                               name += "|" + std::string(value->data, value->length);
+                           }
+                           return parts.define(name);
+                       },
+                       [](const spur_metrics*, std::uint32_t) {},
                        [](const spur_metrics* self, std::uint32_t handle, double amount) {
                            auto& parts = *static_cast<Parts*>(self->context);
                            const std::lock_guard lock(parts.mutex);
@@ -136,13 +151,25 @@ TestHost::Parts::Parts() {
         sizeof executor,
         0,
         this,
-        [](const spur_executor* self, spur_task task, void* argument) {
-            static_cast<Parts*>(self->context)->add_task(0, task, argument);
+        [](const spur_executor* self, spur_task run, spur_task, void* argument) {
+            static_cast<Parts*>(self->context)->add_task(0, run, argument);
             return SPUR_OK;
         },
-        [](const spur_executor* self, std::int64_t delay_ns, spur_task task, void* argument, std::uint64_t* timer) {
-            *timer = static_cast<Parts*>(self->context)->add_task(delay_ns, task, argument);
+        [](const spur_executor*, spur_blocking_task run, spur_task, void* argument) {
+            std::thread([run, argument] { run(argument, never_stopped()); }).detach();
             return SPUR_OK;
+        },
+        [](const spur_executor* self, std::int64_t delay_ns, spur_task run, spur_task, void* argument,
+           std::uint64_t* id) {
+            const auto added = static_cast<Parts*>(self->context)->add_task(delay_ns, run, argument);
+            if (id != nullptr) *id = added;
+            return SPUR_OK;
+        },
+        [](const spur_executor*, std::int64_t, spur_task, spur_task, void*, std::uint64_t*) {
+            return SPUR_E_UNSUPPORTED;  // no plugin under test has asked for it yet
+        },
+        [](const spur_executor*, std::int32_t, std::uint32_t, spur_watcher, spur_task, void*, std::uint64_t*) {
+            return SPUR_E_UNSUPPORTED;
         },
         [](const spur_executor* self, std::uint64_t timer) {
             auto& parts = *static_cast<Parts*>(self->context);
@@ -173,6 +200,14 @@ std::uint64_t TestHost::Parts::add_task(std::int64_t delay_ns, spur_task run, vo
     tasks[{Clock::now() + std::chrono::nanoseconds(delay_ns), ++last_timer}] = {run, argument};
     changed.notify_all();
     return last_timer;
+}
+
+std::uint32_t TestHost::Parts::define(const std::string& name) {
+    const std::lock_guard lock(mutex);
+    for (std::uint32_t i = 0; i < metrics.size(); ++i)
+        if (metrics[i].name == name) return i + 1;
+    metrics.push_back({name, 0, 0});
+    return static_cast<std::uint32_t>(metrics.size());
 }
 
 void TestHost::Parts::work() {

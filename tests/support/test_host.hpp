@@ -54,6 +54,9 @@ private:
     std::unique_ptr<Parts> parts_;
 };
 
+// For ops that want a spur_stop.
+const spur_stop* never_stopped();
+
 struct TestError {
     spur_status code = SPUR_OK;
     std::string text;

@@ -239,6 +239,15 @@ class Administration(OneCluster):
         for plugin in ("sched/backfill", "select/gpu", "state/raft", "auth/local"):
             self.assertIn(plugin, out)
 
+    def test_plugin_metrics_are_openmetrics_of_the_controller_and_of_a_node(self):
+        out = self.cluster.ok("spur", "plugin", "metrics")
+        self.assertIn("# TYPE spur_state_raft_entries counter", out)
+        self.assertRegex(out, r"(?m)^spur_state_raft_entries_total [1-9][0-9e+.]*$")
+        self.assertRegex(out, r'(?m)^spur_state_raft_commit_ns_bucket\{le="\+Inf"\} [1-9]')
+        self.assertRegex(out, r'(?m)^spur_plugin_calls_total\{plugin="sched/backfill",op="plan"\} [0-9]')
+        self.assertTrue(out.endswith("# EOF\n"))
+        self.assertIn('spur_plugin_calls_total{plugin="auth/local"', self.cluster.ok("spur", "plugin", "metrics", "n1"))
+
     def test_ping_names_the_controller(self):
         self.assertIn("UP", self.cluster.ok("scontrol", "ping"))
 

@@ -1,8 +1,10 @@
 """Jobs that share a node: cores, memory and simulated GPUs, from the request to what the program sees."""
+import os
 import re
+import signal
 import unittest
 
-from spur_cluster import Cluster, eventually
+from spur_cluster import Cluster, eventually, plugin_process
 
 SIM = """devices = ["mi300x:8"]
 links = ["0-1:nvlink:400", "2-3:nvlink:400", "4-5:nvlink:400", "6-7:nvlink:400"]
@@ -163,6 +165,62 @@ class Gpus(unittest.TestCase):
         if refused.returncode == 0:
             job = int(refused.stdout.split()[-1])
             eventually(lambda: self.cluster.job(job)["Reason"] == "BadConstraints", "it says why it waits")
+
+
+
+class Health(unittest.TestCase):
+    """A plugin in a process of its own that watches its devices: what breaks is given to nobody until it is well again."""
+
+    def setUp(self):
+        self.cluster = Cluster(nodes=1, cpus=4, node_lines='gres = ["gpu:a100:2"]')
+        self.health = os.path.join(self.cluster.dir, "health")
+        self.cluster.settings = {"plugins": 'gpu = ["gpu/sim"]',
+                                 'plugin."gpu/sim"': f'isolate = true\ndevices = ["a100:2"]\nhealth_file = "{self.health}"'}
+        self.cluster.__enter__()
+        self.addCleanup(self.cluster.close)
+
+    def say(self, text):
+        with open(self.health + ".new", "w") as file:
+            file.write(text)
+        os.rename(self.health + ".new", self.health)
+
+    def metric(self, name):
+        found = re.search(rf"^spur_gpu_sim_{name} (\S+)$", self.cluster.run("spur", "plugin", "metrics", "n1").stdout, re.M)
+        return float(found[1]) if found else None
+
+    def log(self):
+        return self.cluster.agents["n1"].text()
+
+    def test_a_device_that_breaks_is_given_to_nobody_until_it_is_well_again(self):
+        self.say("0 failed\n")
+        eventually(lambda: "gpu/sim found other gpus (device 0 is failed)" in self.log(), "the agent hears of it")
+        one = self.cluster.submit("--gres=gpu:1", "--wrap", "echo $CUDA_VISIBLE_DEVICES")
+        self.assertEqual(self.cluster.wait_ended(one)["JobState"], "COMPLETED")
+        self.assertEqual(self.cluster.read(f"slurm-{one}.out").strip(), "1")
+        both = self.cluster.submit("--gres=gpu:2", "--wrap", "echo $CUDA_VISIBLE_DEVICES")
+        other = self.cluster.submit("--gres=gpu:1", "--wrap", "true")
+        self.assertEqual(self.cluster.wait_ended(other)["JobState"], "COMPLETED")
+        self.assertEqual(self.cluster.job(both)["JobState"], "PENDING")
+        self.say("0 healthy\n")
+        self.assertEqual(self.cluster.wait_ended(both)["JobState"], "COMPLETED")
+        self.assertEqual(self.metric("health_changes_total"), 2)
+
+    def test_what_was_bound_is_released_when_its_job_and_its_steps_have_ended(self):
+        job = self.cluster.submit("--gres=gpu:1", "--wrap", "srun true; sleep 600")
+        self.cluster.wait_state(job, "RUNNING")
+        eventually(lambda: self.metric("holders"), "the script holds a device")
+        self.cluster.ok("scancel", job)
+        eventually(lambda: self.metric("holders") == 0, "nobody does")
+
+    def test_a_process_that_is_killed_watches_again_and_nothing_is_lost_meanwhile(self):
+        pid = plugin_process(self.cluster.agents["n1"], "gpu/sim")
+        os.kill(pid, signal.SIGKILL)
+        eventually(lambda: "gpu/sim watches its devices no more" in self.log(), "the log says so")
+        self.say("1 failed\n")
+        eventually(lambda: "gpu/sim found other gpus" in self.log(), "the agent hears of it all the same")
+        job = self.cluster.submit("--gres=gpu:1", "--wrap", "echo $CUDA_VISIBLE_DEVICES")
+        self.assertEqual(self.cluster.wait_ended(job)["JobState"], "COMPLETED")
+        self.assertEqual(self.cluster.read(f"slurm-{job}.out").strip(), "0")
 
 
 if __name__ == "__main__":

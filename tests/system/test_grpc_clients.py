@@ -71,7 +71,8 @@ class StockClient(unittest.TestCase):
 
     def test_reflection_lists_the_services_of_each_daemon_in_both_versions(self):
         common = ["grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"]
-        for address, own in ((self.controller, ["spur.v1.Controller", "spur.v1.Peer"]), (self.agent, ["spur.v1.Agent"])):
+        for address, own in ((self.controller, ["spur.v1.Controller", "spur.v1.Metrics", "spur.v1.Peer", "spur.v1.Tokens"]),
+                             (self.agent, ["spur.v1.Agent", "spur.v1.Metrics"])):
             for version in ("v1", "v1alpha"):
                 ask = self.channel(address).stream_stream(f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo",
                                                           request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,

@@ -145,7 +145,7 @@ class Trial(unittest.TestCase):
         self.assertRegex(self.ok("show", "node", "node1"), r"(?m)^ +Unenforced=(\w+,)*cores\b")
 
     def test_commands_that_are_not_built_say_so(self):
-        for name in ("sacct", "sdiag"):
+        for name in ("sdiag", "sattach"):
             done = self.spur(name)
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, f"^{name}: error: .* not built in this release of Spur\n$")

@@ -50,6 +50,21 @@ TEST(T05Why, AWaitingJobIsToldWithItsRequestAndWhatIsFree) {
              "Free now for it in partition main: 1 of 3 nodes idle, 8 of 24 CPUs, 1G of 4G of memory, 1 of 8 gpu.\n"));
 }
 
+TEST(T05Why, ThePriorityIsToldFactorByFactorInThePluginsWords) {
+    auto facts = waiting("Priority");
+    const auto add = [&](const char* name, double weighted) {
+        auto& factor = *facts.mutable_job()->add_factors();
+        factor.set_name(name);
+        factor.set_weighted(weighted);
+    };
+    add("age", 99.6);
+    add("qos", 0);
+    add("carbon", -40);
+    EXPECT_TRUE(says(facts, "\nIts priority is made of age 100, carbon -40.\n"));
+    facts.mutable_job()->mutable_spec()->set_nice(5);
+    EXPECT_TRUE(says(facts, "\nIts priority is made of age 100, carbon -40, nice -5.\n"));
+}
+
 TEST(T05Why, ARequiredNodeThatLeftTheConfigurationIsNamed) {
     auto facts = waiting("Priority");
     facts.set_reason("BadConstraints");

@@ -174,7 +174,7 @@ SchedWorld& SchedWorld::nodes(std::uint32_t count, std::uint32_t cores, std::uin
         node.used.resize(1);
         node.offered.assign(1, (std::uint64_t{1} << cores) - 1);
         node.gpus = gpus;
-        for (std::uint32_t g = 0; g < gpus; ++g) node.devices.push_back({g, 0, 0, SPUR_NONE, 1, 0, {}});
+        for (std::uint32_t g = 0; g < gpus; ++g) node.devices.push_back({g, 0, 0, SPUR_NONE, SPUR_NONE, 0, 1, 0, {}});
         if (gpus > 0) node.gres.push_back({0, 0, gpus, 0, span_of(node.devices), {}});
         auto& record = node.view;
         record.name = plugin::str(node.name);
@@ -188,7 +188,7 @@ SchedWorld& SchedWorld::nodes(std::uint32_t count, std::uint32_t cores, std::uin
         record.cores_used = bits_of(node.used, cores);
         record.cores_offered = bits_of(node.offered, cores);
         record.gres = span_of(node.gres);
-        record.leaf_switch = record.owner_uid = SPUR_NONE;
+        record.owner_uid = SPUR_NONE;
     }
     return *this;
 }
@@ -232,14 +232,20 @@ SchedWorld& SchedWorld::qos(std::set<std::uint32_t> preempts) {
 }
 
 SchedWorld& SchedWorld::leaf_switches(std::uint32_t nodes_each) {
+    NodeSet all;
+    for (std::uint32_t i = 0; i < nodes_.size(); ++i) all.insert(i);
+    groups_.push_back({plugin::str("b"), SPUR_GROUP_BLOCK, 0, SPUR_NONE, 0,
+                       bits_of(sets_.emplace_back(words_of(all, nodes_.size())), nodes_.size()), {}});  // passed over
     for (std::uint32_t first = 0; first < nodes_.size(); first += nodes_each) {
         NodeSet below;
         for (auto i = first; i < std::min<std::uint32_t>(first + nodes_each, nodes_.size()); ++i) {
             below.insert(i);
-            nodes_[i].view.leaf_switch = static_cast<std::uint32_t>(groups_.size());
+            nodes_[i].groups = {0, static_cast<std::uint32_t>(groups_.size())};
+            nodes_[i].view.groups = span_of(nodes_[i].groups);
         }
         groups_.push_back({plugin::str(texts_.emplace_back(fmt::format("s{}", groups_.size()))), SPUR_GROUP_SWITCH, 0,
-                           SPUR_NONE, 0, bits_of(sets_.emplace_back(words_of(below, nodes_.size())), nodes_.size())});
+                           SPUR_NONE, 0, bits_of(sets_.emplace_back(words_of(below, nodes_.size())), nodes_.size()),
+                           {}});
     }
     return *this;
 }

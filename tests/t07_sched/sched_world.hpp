@@ -143,6 +143,7 @@ private:
         std::string name;
         std::vector<std::uint64_t> used, offered;
         std::vector<spur_device_view> devices;
+        std::vector<std::uint32_t> groups;
         std::vector<spur_gres_view> gres;
         std::uint32_t gpus = 0;
     };

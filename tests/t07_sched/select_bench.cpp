@@ -73,9 +73,9 @@ SelectBench& SelectBench::nodes(std::uint32_t count, const NodeShape& shape) {
             const auto socket = i * shape.sockets / shape.gpus;
             const auto type = shape.gpu_types.empty() ? 1 : shape.gpu_types[i];
             devices.push_back(
-                {i, type, socket, SPUR_NONE, 1, 0,
+                {i, type, socket, SPUR_NONE, SPUR_NONE, 0, 1, 0,
                  shape.near_cores ? bits(socket * shape.cores, (socket + 1) * shape.cores) : spur_bits{}});
-            shards.push_back({i, type, socket, i, shape.shards_per_gpu, 0, {}});
+            shards.push_back({i, type, socket, i, 0, 0, shape.shards_per_gpu, 0, {}});
         }
         for (const auto& link : shape.links) links.push_back({link.from, link.to, 0, link.weight, link.kind, 0});
         if (shape.gpus > 0) gres.push_back({gpu, 0, shape.gpus, 0, keep(devices), keep(links)});
@@ -85,7 +85,8 @@ SelectBench& SelectBench::nodes(std::uint32_t count, const NodeShape& shape) {
         std::vector<spur_device_view> counts;
         std::uint64_t together = 0;
         for (const auto& [type, amount] : shape.counted_types) {
-            counts.push_back({static_cast<std::uint32_t>(counts.size()), type, SPUR_NONE, SPUR_NONE, amount, 0, {}});
+            const auto index = static_cast<std::uint32_t>(counts.size());
+            counts.push_back({index, type, SPUR_NONE, SPUR_NONE, SPUR_NONE, 0, amount, 0, {}});
             together += amount;
         }
         if (together > 0) gres.push_back({bandwidth, 0, together, 0, keep(counts), {}});
@@ -102,7 +103,6 @@ SelectBench& SelectBench::nodes(std::uint32_t count, const NodeShape& shape) {
         node.cores_used = bits(0, 0);
         node.cores_offered = bits(0, all);
         node.gres = keep(gres);
-        node.leaf_switch = SPUR_NONE;
         node.owner_uid = SPUR_NONE;
         nodes_.push_back(node);
         shapes_.push_back(shape);
@@ -116,13 +116,16 @@ SelectBench& SelectBench::partition(const std::function<void(spur_partition_view
 }
 
 SelectBench& SelectBench::leaf_switches(std::uint32_t nodes_each) {
+    std::set<std::uint32_t> all;
+    for (std::uint32_t i = 0; i < node_count(); ++i) all.insert(i);
+    groups_.push_back({plugin::str("b"), SPUR_GROUP_BLOCK, 0, SPUR_NONE, 0, node_set(all), {}});  // passed over
     for (std::uint32_t first = 0; first < nodes_.size(); first += nodes_each) {
         std::set<std::uint32_t> below;
         for (auto i = first; i < std::min<std::uint32_t>(first + nodes_each, node_count()); ++i) {
             below.insert(i);
-            nodes_[i].leaf_switch = static_cast<std::uint32_t>(groups_.size());
+            nodes_[i].groups = keep(std::vector<std::uint32_t>{0, static_cast<std::uint32_t>(groups_.size())});
         }
-        groups_.push_back({plugin::str("s"), SPUR_GROUP_SWITCH, 0, SPUR_NONE, 0, node_set(below)});
+        groups_.push_back({plugin::str("s"), SPUR_GROUP_SWITCH, 0, SPUR_NONE, 0, node_set(below), {}});
     }
     return *this;
 }

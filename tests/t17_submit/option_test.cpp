@@ -2,6 +2,7 @@
 #include "cli/submit/options.hpp"
 
 #include <gtest/gtest.h>
+#include <fmt/format.h>
 #include <stdlib.h>
 
 #include <set>
@@ -162,6 +163,18 @@ TEST(T17Submit, EachCommandKnowsItsOwnLetters) {
     testing::internal::CaptureStderr();
     EXPECT_EQ(parse(salloc, {"--wrap=x"}).outcome.exit_code, 255);
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "salloc: unrecognized option '--wrap=x'\n");
+}
+
+TEST(T17Submit, HowOftenTasksAreMeasuredIsANumberOrNamed) {
+    EXPECT_EQ(parse(sbatch, {"--acctg-freq=10"}).options.spec.sample_s(), 10U);
+    EXPECT_EQ(parse(srun, {"--acctg-freq=task=5,energy=0"}).options.spec.sample_s(), 5U);
+    EXPECT_TRUE(parse(salloc, {"--acctg-freq=task=0"}).options.spec.has_sample_s());
+    for (const auto* wrong : {"foo", "task=x", "task=-1", "=3", "task=", "bogus=4", "task:5"})
+        EXPECT_EQ(parse(sbatch, {fmt::format("--acctg-freq={}", wrong)}).outcome.error,
+                  fmt::format("Invalid --acctg-freq specification: {}", wrong));
+    EXPECT_EQ(parse(sbatch, {"--acctg-freq=task=5,energy=3"}).outcome.error,
+              "--acctg-freq=task=5,energy=3: energy is not measured by this release of Spur: leave it out, or say "
+              "energy=0");
 }
 
 TEST(T17Submit, EveryOptionOfTheManualsIsKnown) {

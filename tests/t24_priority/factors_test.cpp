@@ -3,6 +3,7 @@
 #include <rapidcheck.h>
 
 #include <cmath>
+#include <map>
 #include <stdexcept>
 
 #include "factors.hpp"
@@ -17,14 +18,33 @@ class T24Factors : public ::testing::Test {
 protected:
     Settings settings() {
         Settings made;
-        made.weights = {1000, 10'000, 500, 100, 2000, 0, 50, 1};
+        made.age = 1000;
+        made.fairshare = 10'000;
+        made.job_size = 500;
+        made.partition = 100;
+        made.qos = 2000;
+        made.association = 50;
         return made;
     }
-    spur_priority score(std::uint32_t job, const Settings& with, std::int32_t nice = 0, std::uint32_t partition = 0,
-                        double site = 0) {
+    // An answer whose factors are found by name.
+    struct Scored {
+        std::uint64_t total;
+        std::map<std::string, double> raw, weighted;
+    };
+    static Scored named(Scorer& scorer, const spur_priority_query& query) {
+        const auto& answer = scorer.score(query);
+        Scored made{answer.priority.total, {}, {}};
+        for (std::size_t i = 0; i < scorer.factors().size(); ++i) {
+            made.raw[scorer.factors()[i].name] = answer.raw.at(i);
+            made.weighted[scorer.factors()[i].name] = answer.weighted.at(i);
+        }
+        return made;
+    }
+    Scored score(std::uint32_t job, const Settings& with, std::int64_t nice = 0, std::uint32_t partition = 0,
+                 std::int64_t site_factor = 0) {
         Scorer scorer{with};
         scorer.set_view(f.view());
-        return scorer.score({job, partition, nice, 0, site});
+        return named(scorer, {job, partition, nice, site_factor});
     }
     testing::ViewFixture f;
 };
@@ -84,9 +104,11 @@ TEST_F(T24Factors, TresCountAsFractionsOfThePartition) {
     auto with = settings();
     for (const auto* text : {"CPU=300", "Mem=100", "GRES/gpu=600"}) with.tres.push_back(parse_tres_weight(text));
     const auto in_main = score(job, with, 0, 0);
-    EXPECT_DOUBLE_EQ(in_main.weighted[SPUR_FACTOR_TRES], 300 * 0.25 + 100 * 0.25 + 600 * 0.25);
-    EXPECT_DOUBLE_EQ(in_main.raw[SPUR_FACTOR_TRES], 0.25);
-    EXPECT_DOUBLE_EQ(score(job, with, 0, 1).weighted[SPUR_FACTOR_TRES], 300 * 0.5 + 100 * 0.5 + 600 * 0.5);
+    EXPECT_DOUBLE_EQ(in_main.weighted.at("tres/CPU"), 300 * 0.25);
+    EXPECT_DOUBLE_EQ(in_main.weighted.at("tres/Mem"), 100 * 0.25);
+    EXPECT_DOUBLE_EQ(in_main.raw.at("tres/GRES/gpu"), 0.25);
+    EXPECT_DOUBLE_EQ(score(job, with, 0, 1).weighted.at("tres/GRES/gpu"), 600 * 0.5);
+    EXPECT_EQ(score(job, with, 0, SPUR_NONE).weighted.at("tres/CPU"), 0) << "nothing to be a part of";
 }
 
 TEST_F(T24Factors, AWrongTresWeightIsExplained) {
@@ -125,7 +147,8 @@ TEST_F(T24Factors, TheTotalIsTheSumLessNiceAndAtLeastOne) {
     EXPECT_EQ(score(job, settings(), 12).total, 200U);
     EXPECT_EQ(score(job, settings(), -12).total, 224U);
     EXPECT_EQ(score(job, settings(), 1'000'000).total, 1U);
-    EXPECT_EQ(score(job, settings(), 0, 0, 1.0).total, 213U);
+    EXPECT_EQ(score(job, settings(), 0, 0, 1).total, 213U);
+    EXPECT_EQ(score(job, settings(), 0, 0, -1000).total, 1U);
     Settings nothing;
     EXPECT_EQ(score(job, nothing).total, 1U);
 }
@@ -134,11 +157,12 @@ TEST_F(T24Factors, UsageHalvesEveryHalfLife) {
     Settings with;
     with.half_life_s = 100;
     const Scorer scorer{with};
-    EXPECT_EQ(scorer.decay(0), 1);
-    EXPECT_DOUBLE_EQ(scorer.decay(100), 0.5);
-    EXPECT_DOUBLE_EQ(scorer.decay(300), 0.125);
+    EXPECT_EQ(scorer.decay(7, 7), 1);
+    EXPECT_DOUBLE_EQ(scorer.decay(7, 107), 0.5);
+    EXPECT_DOUBLE_EQ(scorer.decay(0, 300), 0.125);
+    EXPECT_EQ(scorer.decay(300, 0), 1) << "a clock that was set back";
     with.half_life_s = 0;
-    EXPECT_EQ(Scorer{with}.decay(1e12), 1) << "0: never";
+    EXPECT_EQ(Scorer{with}.decay(0, 1'000'000'000'000), 1) << "0: never";
 }
 
 TEST_F(T24Factors, FadingTwiceIsFadingOverTheWholeTime) {
@@ -146,8 +170,8 @@ TEST_F(T24Factors, FadingTwiceIsFadingOverTheWholeTime) {
         Settings with;
         with.half_life_s = *rc::gen::inRange(1, 1'000'000);
         const Scorer scorer{with};
-        const double a = *rc::gen::inRange(0, 10'000'000), b = *rc::gen::inRange(0, 10'000'000);
-        RC_ASSERT(std::abs(scorer.decay(a) * scorer.decay(b) - scorer.decay(a + b)) < 1e-12);
+        const std::int64_t a = *rc::gen::inRange(0, 10'000'000), b = *rc::gen::inRange(0, 10'000'000);
+        RC_ASSERT(std::abs(scorer.decay(0, a) * scorer.decay(a, a + b) - scorer.decay(0, a + b)) < 1e-12);
     }));
 }
 
@@ -158,10 +182,10 @@ TEST_F(T24Factors, TheTreeIsWorkedOutAgainWhenItChanged) {
     f.jobs[job].association = alice;
     Scorer scorer{settings()};
     scorer.set_view(f.view());
-    EXPECT_EQ(scorer.score({job, 0, 0, 0, 0}).raw[SPUR_FACTOR_FAIRSHARE], 1.0);
+    EXPECT_EQ(named(scorer, {job, 0, 0, 0}).raw[SPUR_FACTOR_FAIRSHARE], 1.0);
     f.associations[alice].usage = f.associations[0].usage = 10;
     scorer.set_view(f.view());
-    EXPECT_EQ(scorer.score({job, 0, 0, 0, 0}).raw[SPUR_FACTOR_FAIRSHARE], 0.5);
+    EXPECT_EQ(named(scorer, {job, 0, 0, 0}).raw[SPUR_FACTOR_FAIRSHARE], 0.5);
     EXPECT_EQ(scorer.shares()[bob].factor, 1.0);
 }
 

@@ -1,7 +1,8 @@
 // priority/fairshare as a daemon uses it: opened from its shared object, with options as text.
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <map>
+#include <string>
 
 #include "tests/support/test_host.hpp"
 #include "tests/t24_priority/view_fixture.hpp"
@@ -17,12 +18,11 @@ protected:
     }
     std::vector<spur_priority> score(const test::TestInstance& instance) {
         std::vector<spur_priority_query> queries;
-        for (std::uint32_t i = 0; i < f.jobs.size(); ++i) queries.push_back({i, 0, 0, 0, 0});
+        for (std::uint32_t i = 0; i < f.jobs.size(); ++i) queries.push_back({i, 0, 0, 0});
         std::vector<spur_priority> answers(queries.size());
         spur_error err{sizeof err, 0, {}};
-        EXPECT_EQ(ops(instance).score(instance.get(), &f.view(), plugin::span_of(queries), answers.data(),
-                                      sizeof(spur_priority), &err),
-                  SPUR_OK)
+        const spur_scores out{sizeof out, 0, answers.data(), sizeof(spur_priority), 0, nullptr, nullptr};
+        EXPECT_EQ(ops(instance).score(instance.get(), &f.view(), plugin::span_of(queries), &out, &err), SPUR_OK)
             << err.text;
         return answers;
     }
@@ -44,11 +44,22 @@ TEST_F(T24Plugin, ByDefaultAJobWithoutAccountsIsWorthItsAgeAndPartition) {
 
 TEST_F(T24Plugin, WeightsAreThoseOfTheOptions) {
     const auto instance = make({{"weight_age", "7"}, {"weight_tres", "cpu=30,mem=12"}});
-    double weights[SPUR_FACTOR_COUNT]{};
-    EXPECT_EQ(ops(instance).weights(instance.get(), weights, SPUR_FACTOR_COUNT), SPUR_OK);
-    EXPECT_EQ(weights[SPUR_FACTOR_AGE], 7);
-    EXPECT_EQ(weights[SPUR_FACTOR_TRES], 42);
-    EXPECT_EQ(weights[SPUR_FACTOR_FAIRSHARE], 10'000);
+    std::map<std::string, double> weights;
+    const spur_factor_sink sink{sizeof sink, 0, &weights,
+                                [](const spur_factor_sink* self, const spur_factor* factor) -> spur_status {
+                                    auto& to = *static_cast<std::map<std::string, double>*>(self->context);
+                                    to.emplace(plugin::view(factor->name), factor->weight);
+                                    return SPUR_OK;
+                                }};
+    EXPECT_EQ(ops(instance).factors(instance.get(), &sink, nullptr), SPUR_OK);
+    EXPECT_EQ(weights, (std::map<std::string, double>{{"age", 7},
+                                                      {"fairshare", 10'000},
+                                                      {"job_size", 0},
+                                                      {"partition", 1000},
+                                                      {"qos", 10'000},
+                                                      {"association", 1000},
+                                                      {"tres/cpu", 30},
+                                                      {"tres/mem", 12}}));
 }
 
 TEST_F(T24Plugin, AWrongTresWeightIsRefusedWithASentence) {
@@ -60,10 +71,10 @@ TEST_F(T24Plugin, AWrongTresWeightIsRefusedWithASentence) {
 
 TEST_F(T24Plugin, HalfLifeIsAnOption) {
     const auto instance = make({{"half_life", "1h"}});
-    EXPECT_DOUBLE_EQ(ops(instance).decay(instance.get(), 3600), 0.5);
-    EXPECT_EQ(ops(instance).decay(instance.get(), 0), 1);
+    EXPECT_DOUBLE_EQ(ops(instance).decay(instance.get(), 5, 3605), 0.5);
+    EXPECT_EQ(ops(instance).decay(instance.get(), 5, 5), 1);
     const auto never = make({{"half_life", "0"}});
-    EXPECT_EQ(ops(never).decay(never.get(), 1e9), 1);
+    EXPECT_EQ(ops(never).decay(never.get(), 0, 1'000'000'000), 1);
 }
 
 TEST_F(T24Plugin, SharesAreWrittenWithTheHostsStride) {

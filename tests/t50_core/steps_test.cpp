@@ -118,9 +118,26 @@ TEST_F(StepEnds, AStepEndsWithItsLastNodeAndHasUsedWhatTheyAllHave) {
     EXPECT_EQ(step().state, JobState::failed);
     EXPECT_EQ(step().exit_status, 4U << 8) << "the highest";
     EXPECT_EQ(step().end_time, ClusterBuilder::start + 30);
-    EXPECT_EQ(step().usage, (StepUsage{10, 6, 70, 22, 26})) << "memory does not add up over nodes";
+    EXPECT_EQ(step().usage,
+              (StepUsage{.user_us = 10, .system_us = 6, .max_rss_kib = 70, .read_bytes = 22, .write_bytes = 26}))
+        << "memory does not add up over nodes";
     EXPECT_EQ(b.job("a").derived_exit_status, 4U << 8);
     EXPECT_EQ(b.cluster().outbox().back().step->usage, step().usage);
+}
+
+TEST_F(StepEnds, AStepKnowsWhichTaskOnWhichNodeUsedMostAndLeast) {
+    auto first = done("n2"), second = done("n1");
+    first.usage.add_task(b.node("n2"), 1, std::vector<std::uint64_t>{10, 500});
+    second.usage.add_task(b.node("n1"), 0, std::vector<std::uint64_t>{40, 500});
+    b.must(first);
+    b.must(second);
+    const auto& usage = step().usage;
+    EXPECT_EQ(usage.tasks, 2U);
+    ASSERT_EQ(usage.measured.size(), 2U);
+    EXPECT_EQ(usage.measured[0], (MeasuredUse{50, {40, b.node("n1"), 0}, {10, b.node("n2"), 1}}));
+    EXPECT_EQ(usage.measured[1], (MeasuredUse{1000, {500, b.node("n1"), 0}, {500, b.node("n1"), 0}}))
+        << "the lowest task";
+    EXPECT_EQ(b.cluster().outbox().back().step->usage, usage);
 }
 
 TEST_F(StepEnds, WhatANodeSaysTwiceCountsOnce) {
@@ -200,8 +217,9 @@ TEST_F(StepEnds, AccountingHearsWhatARequeuedScriptUsed) {
                      .usage = usage});
     ASSERT_TRUE(b.job("b").is_pending()) << "its steps are gone";
     const auto& outbox = b.cluster().outbox();
-    const auto record = std::ranges::find_if(
-        outbox, [&](const OutboxEntry& entry) { return entry.step && entry.step->key.job == b.id("b"); });
+    const auto record = std::ranges::find_if(outbox, [&](const OutboxEntry& entry) {
+        return entry.kind == OutboxKind::step_ended && entry.step->key.job == b.id("b");
+    });
     ASSERT_NE(record, outbox.end());
     EXPECT_EQ(record->step->usage, usage);
 }

@@ -134,7 +134,7 @@ TEST(T52Config, APluginOfTheWrongAxisIsRefused) {
     EXPECT_EQ(mistakes_in("[plugin.backfill]\nx = 1"),
               "[plugin.\"backfill\"] does not name a plugin: write [plugin.\"axis/name\"] with an axis of state, "
               "sched, select, priority, "
-              "accounting, auth, net, gpu, cgroup (spur.conf:1)");
+              "accounting, auth, net, gpu, cgroup, job_submit (spur.conf:1)");
 }
 
 TEST(T52Config, TlsIsAllOrNothing) {

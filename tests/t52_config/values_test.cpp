@@ -118,7 +118,16 @@ TEST(T52Config, WhatProtectsTheClusterIsOnUnlessSomebodySaysOtherwise) {
     EXPECT_EQ(said.private_data, private_data::jobs | private_data::usage);
     EXPECT_EQ(config_of("[auth]\nprivate_data = \"all\"").cluster.policies.private_data, 0xffU);
     EXPECT_FALSE(parse_config("[auth]\nprivate_data = \"job\"", "spur.conf"));
-    EXPECT_FALSE(parse_config("[auth]\nprivate_data = \"events\"", "spur.conf")) << "nothing lists events";
+    EXPECT_EQ(config_of("[auth]\nprivate_data = \"events\"").cluster.policies.private_data, private_data::events);
+}
+
+TEST(T52Config, HowOftenTasksAreMeasuredAndWhatFollowsIsTheAgents) {
+    const auto usual = config_of("").agent;
+    EXPECT_EQ(usual.sample_s, 30U);
+    EXPECT_FALSE(usual.over_memory_kill);
+    const auto agent = config_of("[agent]\nsample_interval = 5\nover_memory_kill = true\n").agent;
+    EXPECT_EQ(agent.sample_s, 5U);
+    EXPECT_TRUE(agent.over_memory_kill);
 }
 
 TEST(T52Config, ASchedulerNamedInEitherPlaceIsTheSame) {

@@ -40,8 +40,8 @@ TEST(T55Size, MemoryPrintsInTheLargestUnitThatIsExactToAHalf) {
 }
 
 TEST(T55Size, WhatIsNoSizeIsRefused) {
-    for (const auto* text :
-         {"", "G", "1X", "1P", "-1", "1GiB", "1e3", "1KK", "2.5G", "99999999999999999999", "B", "1B"})
+    for (const auto* text : {"", "G", "1X", "1P", "-1", "1GiB", "1e3", "1KK", "2.5G", "99999999999999999999",
+                             "11220202121123521211K", "B", "1B"})
         EXPECT_EQ(memory(text), "refused") << text;
     EXPECT_EQ(parse_mib("2.5G").error().text,
               "\"2.5G\" is not a memory size; write a number of megabytes, or one with K, M, G or T");

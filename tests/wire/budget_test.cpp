@@ -12,7 +12,7 @@ namespace {
 // Believes whoever says "uid 4242".
 class Gullible : public Authenticator {
 public:
-    Result<Caller> verify(const CredentialRequest&, std::string_view credential, const Peer& peer) override {
+    Result<Verdict> verify(const CredentialRequest&, std::string_view credential, const Peer& peer) override {
         const std::lock_guard lock{mutex_};
         peers_.insert(peer.address);
         if (!credential.starts_with("uid ")) return fail(ErrorCode::denied, "no");

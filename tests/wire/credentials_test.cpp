@@ -42,7 +42,7 @@ private:
 class ToyAuthenticator : public Authenticator {
 public:
     explicit ToyAuthenticator(std::string key, bool proves = true) : key_(std::move(key)), proves_(proves) {}
-    Result<Caller> verify(const CredentialRequest& request, std::string_view credential, const Peer&) override {
+    Result<Verdict> verify(const CredentialRequest& request, std::string_view credential, const Peer&) override {
         ++asked;
         if (credential.empty()) return fail(ErrorCode::denied, "no credential was sent");
         if (credential != seal(key_, request)) return fail(ErrorCode::denied, "the credential is wrong");
@@ -105,6 +105,83 @@ TEST(WireCredentials, AWrongCredentialReachesNoHandler) {
     EXPECT_EQ(server.handled, 0);
     EXPECT_EQ(server.server().stats().refused_credentials, 2u);
     EXPECT_TRUE(server.warned_of("/test/Who from 127.0.0.1:"));
+}
+
+// Two legs: "hello" is met with a question, whose answer counts.
+struct AskingBack : ToyAuthenticator {
+    explicit AskingBack(unsigned questions) : ToyAuthenticator{"secret"}, questions_{questions} {}
+    Result<Verdict> verify(const CredentialRequest& request, std::string_view credential, const Peer&) override {
+        behalf = request.on_behalf_of;
+        ++asked;
+        if (credential.size() < questions_) return Verdict::ask_back("and-" + std::string{credential});
+        return Caller{1000, 100, "alice"};
+    }
+    std::string behalf;
+
+private:
+    unsigned questions_;
+};
+struct Answering : ToySource {
+    Answering() : ToySource{"secret"} {}
+    Result<std::string> make(const CredentialRequest&) override { return "x"; }
+    [[nodiscard]] bool expects_challenges() const override { return true; }
+    Result<std::string> respond(const CredentialRequest&, std::string_view credential,
+                                std::string_view challenge) override {
+        EXPECT_EQ(challenge, "and-" + std::string{credential});
+        return std::string{credential} + "x";
+    }
+};
+struct Conversation : Loopback {
+    explicit Conversation(const std::shared_ptr<AskingBack>& authenticator) : Loopback({.authenticator = authenticator}) {
+        server().unary("/test/Who", [](Call call) { call.reply(call.caller().name); });
+        server().stream("/test/Watch", [](Session session) { session.send(session.caller().name); });
+        start();
+    }
+    Channel channel_as(std::shared_ptr<CredentialSource> source) {
+        auto options = channel_options();
+        options.credentials = std::move(source);
+        return Channel{options};
+    }
+};
+
+TEST(WireCredentials, AServerMayAskBackBeforeItTakesACallOrAStream) {
+    const auto asking = std::make_shared<AskingBack>(3);
+    Conversation server{asking};
+    auto channel = server.channel_as(std::make_shared<Answering>());
+    EXPECT_EQ(channel.unary("/test/Who", "anything", {.on_behalf_of = "77"}), "alice");
+    EXPECT_EQ(asking->asked, 3);
+    EXPECT_EQ(asking->behalf, "77");
+    auto stream = channel.open("/test/Watch");
+    ASSERT_TRUE(stream) << stream.error().text;
+    EXPECT_EQ(stream->read(soon()), "alice");
+    EXPECT_EQ(asking->asked, 6);
+}
+
+TEST(WireCredentials, AServerThatNeverStopsAskingIsNotAnsweredForEver) {
+    const auto asking = std::make_shared<AskingBack>(1000);
+    Conversation server{asking};
+    auto channel = server.channel_as(std::make_shared<Answering>());
+    const auto reply = channel.unary("/test/Who", "anything");
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().status, Status::unauthenticated);
+    EXPECT_EQ(asking->asked, 4);
+    auto stream = channel.open("/test/Watch");
+    ASSERT_TRUE(stream) << stream.error().text;
+    EXPECT_FALSE(stream->read(soon()));
+    EXPECT_EQ(asking->asked, 8);
+}
+
+TEST(WireCredentials, WhoHasNoAnswerToAQuestionSaysSo) {
+    struct Silent : Answering {
+        Result<std::string> respond(const CredentialRequest& request, std::string_view credential,
+                                    std::string_view challenge) override {
+            return CredentialSource::respond(request, credential, challenge);
+        }
+    };
+    Conversation server{std::make_shared<AskingBack>(3)};
+    const auto reply = server.channel_as(std::make_shared<Silent>()).unary("/test/Who", "anything");
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().text, "the server asks back, and this side's auth plugin has no answer to that");
 }
 
 TEST(WireCredentials, NoCredentialReachesNoHandler) {
@@ -255,7 +332,7 @@ TEST(WireCredentials, AProofWithAnotherKeyIsRefused) {
     class Lenient : public ToyAuthenticator {
     public:
         using ToyAuthenticator::ToyAuthenticator;
-        Result<Caller> verify(const CredentialRequest&, std::string_view, const Peer&) override { return Caller{}; }
+        Result<Verdict> verify(const CredentialRequest&, std::string_view, const Peer&) override { return Caller{}; }
     };
     Loopback server{{.authenticator = std::make_shared<Lenient>("another key")}};
     server.server().stream("/test/Watch", [](Session session) { session.send("launch this"); });
@@ -308,7 +385,7 @@ TEST(WireCredentials, EveryAttemptHasAFreshCredential) {
 
 TEST(WireCredentials, AThrowingAuthenticatorEndsTheCallOnly) {
     class Broken : public Authenticator {
-        Result<Caller> verify(const CredentialRequest&, std::string_view, const Peer&) override {
+        Result<Verdict> verify(const CredentialRequest&, std::string_view, const Peer&) override {
             throw std::runtime_error{"plugin bug"};
         }
     };

@@ -26,7 +26,7 @@ std::string bytes_of(const grpc::ByteBuffer& buffer) {
 
 // Takes whoever shows the one credential it knows.
 struct OneCredential : Authenticator {
-    Result<Caller> verify(const CredentialRequest&, std::string_view credential, const Peer&) override {
+    Result<Verdict> verify(const CredentialRequest&, std::string_view credential, const Peer&) override {
         if (credential != "good") return fail(ErrorCode::denied, "no good credential");
         return Caller{7, 7, "seven"};
     }

@@ -5,7 +5,7 @@ namespace spur::wire {
 namespace {
 
 struct NobodyIsGoodEnough : Authenticator {
-    Result<Caller> verify(const CredentialRequest&, std::string_view, const Peer&) override {
+    Result<Verdict> verify(const CredentialRequest&, std::string_view, const Peer&) override {
         return fail(ErrorCode::denied, "no good credential");
     }
 };

@@ -15,8 +15,8 @@ using In = const Reading&;
 using To = Draft&;
 using P = Policies;
 
-constexpr std::array<std::string_view, 9> axes{"state", "sched", "select", "priority", "accounting",
-                                               "auth",  "net",   "gpu",    "cgroup"};
+constexpr std::array<std::string_view, 10> axes{"state", "sched", "select", "priority", "accounting",
+                                                "auth",  "net",   "gpu",    "cgroup",   "job_submit"};
 constexpr auto own_preempt_modes = std::span{preempt_modes}.subspan(1);  // CLUSTER is for QOSes
 // Slurm writes the plugin's whole name.
 constexpr std::size_t preempt_type_count = 4;
@@ -188,6 +188,17 @@ constexpr std::array scheduler_keys{
       [](In in, To to) { in.seconds(to.policies.max_switch_wait_s); }},
 };
 
+template <auto Member>
+void read_retention(In in, To to) {
+    std::string text;
+    in.text(text);
+    if (text.empty()) return;
+    if (const auto hours = parse_retention_h(text))
+        to.config.accounting.*Member = *hours;
+    else
+        in.refuse("{}", hours.error().text);
+}
+
 constexpr std::array accounting_keys{
     K{"plugin", "plugin", "accounting/sqlite", "the same as [plugins] accounting",
       [](In in, To to) { read_choice(in, to, "accounting"); }, "AccountingStorageType", "accounting_storage_type"},
@@ -204,6 +215,23 @@ constexpr std::array accounting_keys{
     K{"enforce", "list of texts", "[]", "AccountingStorageEnforce: associations, limits, qos, safe, wckeys, all",
       [](In in, To to) { read_enforce(in, to.policies.enforce); }, "AccountingStorageEnforce",
       "accounting_storage_enforce"},
+    K{"store_flags", "list of texts", "[]",
+      "AccountingStoreFlags: job_comment, job_env, job_script: what else of each job goes into history",
+      [](In in, To to) { read_flags(in, to.config.accounting.store_flags, store_flags); }, "AccountingStoreFlags",
+      "conf_flags", shown_store_flags},
+    K{"archive_dir", "path", "", "ArchiveDir: spurdbd writes what it purges there first, for sacctmgr archive load",
+      [](In in, To to) { in.path(to.config.accounting.archive_dir); }},
+    K{"purge_job_after", "time", "", "PurgeJobAfter: how long jobs are kept after their end, such as 12months, 90days or 36hours",
+      read_retention<&AccountingConfig::purge_job_h>},
+    K{"purge_step_after", "time", "", "PurgeStepAfter: the same of steps", read_retention<&AccountingConfig::purge_step_h>},
+    K{"purge_event_after", "time", "", "PurgeEventAfter: the same of nodes' events",
+      read_retention<&AccountingConfig::purge_event_h>},
+    K{"purge_resv_after", "time", "", "PurgeResvAfter: the same of reservations",
+      read_retention<&AccountingConfig::purge_reservation_h>},
+    K{"purge_usage_after", "time", "", "PurgeUsageAfter: the same of usage that was rolled up",
+      read_retention<&AccountingConfig::purge_usage_h>},
+    K{"purge_txn_after", "time", "", "PurgeTXNAfter: the same of what was changed through sacctmgr",
+      read_retention<&AccountingConfig::purge_transaction_h>},
 };
 
 constexpr std::array auth_keys{
@@ -221,7 +249,7 @@ constexpr std::array auth_keys{
     K{"operators", "list of users", "[]", "who may change jobs and nodes of others",
       [](In in, To to) { in.words(to.config.auth.operators); }},
     K{"private_data", "list of words", "[]",
-      "PrivateData: what users see only of their own: accounts, jobs, nodes, partitions, reservations, usage, "
+      "PrivateData: what users see only of their own: accounts, events, jobs, nodes, partitions, reservations, usage, "
       "users, or all",
       [](In in, To to) { read_flags(in, to.config.cluster.policies.private_data, private_data_flags); }, "PrivateData",
       "private_data", shown_private_data},
@@ -263,6 +291,14 @@ constexpr std::array agent_keys{
       [](const Config& c) { return c.agent.reboot_program; }},
     K{"kill_wait", "duration", "30", "the same as [jobs] kill_wait",
       [](In in, To to) { in.seconds(to.policies.kill_wait_s); }},
+    K{"sample_interval", "duration", "30",
+      "JobAcctGatherFrequency: how often the tasks of a step are measured; 0: only when they end",
+      [](In in, To to) { in.seconds(to.config.agent.sample_s); }, "JobAcctGatherFrequency", "job_acct_gather_freq",
+      [](const Config& c) { return fmt::format("task={}", c.agent.sample_s); }},
+    K{"over_memory_kill", "yes or no", "false",
+      "JobAcctGatherParams=OverMemoryKill: a step that is measured to have more memory than it asked for is killed",
+      [](In in, To to) { in.yes_no(to.config.agent.over_memory_kill); }, "JobAcctGatherParams", "job_acct_gather_params",
+      [](const Config& c) { return std::string{c.agent.over_memory_kill ? "OverMemoryKill" : "(null)"}; }},
     K{"heartbeat_secs", "duration", "15", "how often an idle stream shows that it is alive",
       [](In in, To to) { in.seconds(to.config.agent.heartbeat_s); }},
     K{"timeout_secs", "duration", "300", "SlurmdTimeout: a node silent for so long is DOWN",
@@ -340,6 +376,9 @@ constexpr std::array plugins_keys{
       [](In in, To to) { read_choice(in, to, "net"); }},
     K{"gpu", "list of plugins", "gpu/nvml, gpu/rocm", "which devices are here; all of the list are active",
       [](In in, To to) { read_choice(in, to, "gpu"); }},
+    K{"job_submit", "list of plugins", "",
+      "JobSubmitPlugins: see, change or refuse jobs at submission, one after the other",
+      [](In in, To to) { read_choice(in, to, "job_submit"); }, "JobSubmitPlugins", "job_submit_plugins"},
     K{"cgroup", "plugin", "cgroup/v2", "contains and limits the processes of a step",
       [](In in, To to) { read_choice(in, to, "cgroup"); }},
 };

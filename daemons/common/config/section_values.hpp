@@ -109,9 +109,16 @@ inline void read_enforce(const Reading& in, std::uint32_t& out) {
     read_flags(in, out, flags);
 }
 
-// There is no listing of events yet, so the word is refused rather than taken and without effect; "all" includes it.
-inline constexpr std::array<FlagWord, 9> private_data_flags{{
+inline constexpr std::array<FlagWord, 4> store_flags{{
+    {"job_comment", store_flag::job_comment},
+    {"job_env", store_flag::job_env},
+    {"job_script", store_flag::job_script},
+    {"none", 0},
+}};
+
+inline constexpr std::array<FlagWord, 10> private_data_flags{{
     {"accounts", private_data::accounts},
+    {"events", private_data::events},
     {"jobs", private_data::jobs},
     {"nodes", private_data::nodes},
     {"partitions", private_data::partitions},
@@ -130,9 +137,14 @@ inline std::string shown_private_data(const Config& config) {
     for (const auto& [word, flag] : private_data_flags) {
         if (!std::has_single_bit(flag) || !(flags & flag)) continue;
         text.append(text.empty() ? "" : ",").append(word);
-        if (flag == private_data::accounts && (flags & private_data::events)) text += ",events";  // of "all"
     }
     return text.empty() ? "none" : text;
+}
+inline std::string shown_store_flags(const Config& config) {
+    std::string text;
+    for (const auto& [word, flag] : store_flags)
+        if (config.accounting.store_flags & flag) text.append(text.empty() ? "" : ",").append(word);
+    return text.empty() ? "(null)" : text;
 }
 template <auto Member>
 std::string number(const Config& config) {

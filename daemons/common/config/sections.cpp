@@ -25,6 +25,21 @@ std::optional<ConfigValue> plugin_value(const TomlValue& value) {
     return ConfigValue{std::move(texts)};
 }
 
+// One option. `key = { file = "..." }` and `key.file = "..."` are the same in TOML, and come out as the latter.
+void read_plugin_option(const std::string& type, const TomlEntry& option, std::vector<ConfigOption>& out,
+                        Problems& problems) {
+    const auto* const table = option.value.find<TomlTable>();
+    if (table != nullptr && table->size() == 1 && table->front().key == "file") {
+        if (auto path = plugin_value(table->front().value))
+            return out.push_back({option.key + ".file", *std::move(path), option.line});
+    }
+    if (auto read = plugin_value(option.value)) return out.push_back({option.key, *std::move(read), option.line});
+    problems.add(option.line,
+                 "[plugin.\"{}\"] {} must be a text, a number, true, false, a list of texts or {{ file = \"...\" }}, "
+                 "not {}",
+                 type, option.key, option.value.describe());
+}
+
 // [plugin."sched/backfill"]: the options are the plugin's to judge; here only their form is.
 void read_plugin_options(const TomlEntry& section, Config& config, Problems& problems) {
     const auto* const plugins = section.value.find<TomlTable>();
@@ -43,15 +58,7 @@ void read_plugin_options(const TomlEntry& section, Config& config, Problems& pro
             continue;
         }
         auto& out = config.plugin_options[type];
-        for (const auto& option : *options) {
-            auto read = plugin_value(option.value);
-            if (read)
-                out.push_back({option.key, *std::move(read), option.line});
-            else
-                problems.add(option.line,
-                             "[plugin.\"{}\"] {} must be a text, a number, true, false or a list of texts, not {}",
-                             type, option.key, option.value.describe());
-        }
+        for (const auto& option : *options) read_plugin_option(type, option, out, problems);
     }
 }
 

@@ -30,36 +30,44 @@ constexpr std::array select_ops{
 constexpr std::array priority_ops{
     SPUR_OP(spur_priority_ops, score, required, cycle),
     SPUR_OP(spur_priority_ops, decay, required, any),
+    SPUR_OP(spur_priority_ops, factors, optional, any),
     SPUR_OP(spur_priority_ops, shares, optional, cycle),
-    SPUR_OP(spur_priority_ops, weights, optional, any),
 };
 constexpr std::array accounting_ops{
-    SPUR_OP(spur_accounting_ops, migrate, required, main),        SPUR_OP(spur_accounting_ops, store, required, worker),
-    SPUR_OP(spur_accounting_ops, stored_up_to, required, worker), SPUR_OP(spur_accounting_ops, query, required, worker),
-    SPUR_OP(spur_accounting_ops, roll_up, optional, worker),      SPUR_OP(spur_accounting_ops, purge, optional, worker),
+    SPUR_OP(spur_accounting_ops, schema, required, worker),
+    SPUR_OP(spur_accounting_ops, migrate, required, worker),
+    SPUR_OP(spur_accounting_ops, store, required, worker),
+    SPUR_OP(spur_accounting_ops, stored_up_to, required, worker),
+    SPUR_OP(spur_accounting_ops, query, required, worker),
+    SPUR_OP(spur_accounting_ops, purge, optional, worker),
 };
 constexpr std::array auth_ops{
     SPUR_OP(spur_auth_ops, make, required, any),        SPUR_OP(spur_auth_ops, verify, required, any),
     SPUR_OP(spur_auth_ops, make_answer, optional, any), SPUR_OP(spur_auth_ops, verify_answer, optional, any),
-    SPUR_OP(spur_auth_ops, issue, optional, any),
+    SPUR_OP(spur_auth_ops, issue, optional, any),       SPUR_OP(spur_auth_ops, challenge, optional, any),
+    SPUR_OP(spur_auth_ops, respond, optional, any),
 };
 constexpr std::array net_ops{
-    SPUR_OP(spur_net_ops, join, required, main),
-    SPUR_OP(spur_net_ops, leave, required, main),
-    SPUR_OP(spur_net_ops, peers, required, worker),
-    SPUR_OP(spur_net_ops, address, required, any),
+    SPUR_OP(spur_net_ops, invite, optional, worker), SPUR_OP(spur_net_ops, join, required, main),
+    SPUR_OP(spur_net_ops, adopt, required, main),    SPUR_OP(spur_net_ops, leave, required, main),
+    SPUR_OP(spur_net_ops, change, required, worker), SPUR_OP(spur_net_ops, addresses, required, any),
+    SPUR_OP(spur_net_ops, status, optional, any),
 };
 constexpr std::array gpu_ops{
-    SPUR_OP(spur_gpu_ops, scan, required, worker),      SPUR_OP(spur_gpu_ops, load, optional, worker),
-    SPUR_OP(spur_gpu_ops, bind, required, any),         SPUR_OP(spur_gpu_ops, reset, optional, worker),
+    SPUR_OP(spur_gpu_ops, scan, required, worker),      SPUR_OP(spur_gpu_ops, bind, required, any),
+    SPUR_OP(spur_gpu_ops, release, optional, worker),   SPUR_OP(spur_gpu_ops, load, optional, worker),
+    SPUR_OP(spur_gpu_ops, processes, optional, worker), SPUR_OP(spur_gpu_ops, watch, optional, worker),
+    SPUR_OP(spur_gpu_ops, reset, optional, worker),     SPUR_OP(spur_gpu_ops, profiles, optional, worker),
     SPUR_OP(spur_gpu_ops, partition, optional, worker),
 };
+constexpr std::array job_submit_ops{SPUR_OP(spur_job_submit_ops, submit, required, worker)};
 constexpr std::array cgroup_ops{
     SPUR_OP(spur_cgroup_ops, capabilities, required, any), SPUR_OP(spur_cgroup_ops, make, required, worker),
     SPUR_OP(spur_cgroup_ops, attach, required, any),       SPUR_OP(spur_cgroup_ops, freeze, optional, worker),
     SPUR_OP(spur_cgroup_ops, signal, required, worker),    SPUR_OP(spur_cgroup_ops, usage, required, any),
-    SPUR_OP(spur_cgroup_ops, processes, required, any),    SPUR_OP(spur_cgroup_ops, remove, required, any),
-    SPUR_OP(spur_cgroup_ops, scopes, optional, main),
+    SPUR_OP(spur_cgroup_ops, processes, required, any),    SPUR_OP(spur_cgroup_ops, remove, required, worker),
+    SPUR_OP(spur_cgroup_ops, scopes, optional, main),      SPUR_OP(spur_cgroup_ops, open, optional, worker),
+    SPUR_OP(spur_cgroup_ops, watch, optional, worker),     SPUR_OP(spur_cgroup_ops, events, optional, any),
 };
 
 // The host finds an op's number by its offset: tables are a header and then pointers, none left out.
@@ -81,6 +89,7 @@ static_assert(is_complete<spur_accounting_ops>(accounting_ops));
 static_assert(is_complete<spur_auth_ops>(auth_ops));
 static_assert(is_complete<spur_net_ops>(net_ops));
 static_assert(is_complete<spur_gpu_ops>(gpu_ops));
+static_assert(is_complete<spur_job_submit_ops>(job_submit_ops));
 static_assert(is_complete<spur_cgroup_ops>(cgroup_ops));
 
 using Names = std::string_view;
@@ -160,6 +169,16 @@ const AxisInfo GpuAxis::info{.name = "gpu",
                              .several = true,
                              .swaps_live = true,
                              .is_policy = false};
+constexpr ChainRule gate{.failure_refuses = true, .needs_all = true};
+const AxisInfo JobSubmitAxis::info{.name = "job_submit",
+                                   .interface = SPUR_JOB_SUBMIT_IFACE,
+                                   .ops = job_submit_ops,
+                                   .defaults = {},
+                                   .has_safe_defaults = false,
+                                   .several = true,
+                                   .swaps_live = true,
+                                   .is_policy = false,
+                                   .chain = &gate};
 const AxisInfo CgroupAxis::info{.name = "cgroup",
                                 .interface = SPUR_CGROUP_IFACE,
                                 .ops = cgroup_ops,
@@ -170,9 +189,9 @@ const AxisInfo CgroupAxis::info{.name = "cgroup",
                                 .is_policy = false};
 
 std::span<const AxisInfo* const> all_axes() {
-    static constexpr std::array<const AxisInfo*, 9> axes{&StateAxis::info,    &SchedAxis::info,      &SelectAxis::info,
-                                                         &PriorityAxis::info, &AccountingAxis::info, &AuthAxis::info,
-                                                         &NetAxis::info,      &GpuAxis::info,        &CgroupAxis::info};
+    static constexpr std::array<const AxisInfo*, 10> axes{
+        &StateAxis::info, &SchedAxis::info, &SelectAxis::info, &PriorityAxis::info, &AccountingAxis::info,
+        &AuthAxis::info,  &NetAxis::info,   &GpuAxis::info,    &CgroupAxis::info,   &JobSubmitAxis::info};
     return axes;
 }
 

@@ -5,6 +5,7 @@
 #include <spur/plugin/cgroup.h>
 #include <spur/plugin/draft/accounting.h>
 #include <spur/plugin/draft/gpu.h>
+#include <spur/plugin/draft/job_submit.h>
 #include <spur/plugin/draft/net.h>
 #include <spur/plugin/priority.h>
 #include <spur/plugin/sched.h>
@@ -41,6 +42,13 @@ struct OlderInterface {
     std::unique_ptr<Adapter> (*adapt)(const void* ops, spur_plugin* self);
 };
 
+// An axis whose plugins are asked one after the other, in the order of the configuration. The first that refuses (a
+// verdict above 0) ends it; what the other cases mean is the axis's rule.
+struct ChainRule {
+    bool failure_refuses;  // one that is broken ends it as well; else it is logged and the next one is asked
+    bool needs_all;        // one that is named and cannot be used keeps the daemon from starting; else it is left out
+};
+
 struct AxisInfo {
     const char* name;       // "sched"
     const char* interface;  // "spur.sched/1"; asked for first
@@ -52,6 +60,7 @@ struct AxisInfo {
     bool swaps_live;         // an instance can take over from another without a restart
     bool is_policy;          // pure: must not read the clock
     std::span<const OlderInterface> older{};  // newest first
+    const ChainRule* chain{nullptr};          // of an axis with `several` that is a chain
 };
 
 const AxisInfo* find_axis(std::string_view name);
@@ -89,6 +98,10 @@ struct NetAxis {
 };
 struct GpuAxis {
     using Ops = spur_gpu_ops;
+    static const AxisInfo info;
+};
+struct JobSubmitAxis {
+    using Ops = spur_job_submit_ops;
     static const AxisInfo info;
 };
 struct CgroupAxis {

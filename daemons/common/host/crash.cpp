@@ -41,6 +41,7 @@ constexpr std::array<Caught, 5> caught{{
 std::array<char, 64> program{"spur"};
 std::atomic<int> journal_fd{-1};
 std::array<struct sigaction, caught.size()> before;
+std::atomic<bool> is_installed{false};
 std::atomic_flag is_reporting = ATOMIC_FLAG_INIT;
 
 // A line built without the heap.
@@ -134,6 +135,7 @@ void report(const char* verb, const char* cause, const char* owner) {
         break;
     }
     if (cause != nullptr) line << ": " << cause;
+    if (is_written_over(plugin)) line << "; its file was written over while it was in use";
     line.send(STDERR_FILENO);
     journal(plugin, op, cause != nullptr ? cause : verb);
 }
@@ -154,6 +156,14 @@ void on_signal(int number, siginfo_t* info, void* context) {
     // A fault happens again on return and meets what was there before us; a signal that was sent has to be sent again.
     if (info->si_code <= 0 && number != SIGABRT) ::raise(number);
     errno = saved;
+}
+
+void set_handler(int number, struct sigaction* old) {
+    struct sigaction action {};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    ::sigemptyset(&action.sa_mask);
+    ::sigaction(number, &action, old);
 }
 
 void on_exit() {
@@ -212,14 +222,23 @@ Result<void> install_crash_handler(const CrashOptions& options) {
     options.program.copy(program.data(), program.size() - 1);
     arm_this_thread();
     static const bool installed = [] {
-        struct sigaction action {};
-        action.sa_sigaction = on_signal;
-        action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-        ::sigemptyset(&action.sa_mask);
-        for (std::size_t i = 0; i < caught.size(); ++i) ::sigaction(caught[i].number, &action, &before[i]);
+        for (std::size_t i = 0; i < caught.size(); ++i) set_handler(caught[i].number, &before[i]);
+        is_installed = true;
         return std::atexit(on_exit) == 0 && ::at_quick_exit(on_exit) == 0;
     }();
     return installed ? Result<void>{} : fail(ErrorCode::internal, "exit() cannot be watched");
+}
+
+bool restore_crash_handler() noexcept {
+    if (!is_installed || is_reporting.test()) return false;
+    bool changed = false;
+    for (const auto& each : caught) {
+        struct sigaction now {};
+        if (::sigaction(each.number, nullptr, &now) != 0 || now.sa_sigaction == on_signal) continue;
+        changed = true;
+        set_handler(each.number, nullptr);
+    }
+    return changed;
 }
 
 std::filesystem::path crash_journal_in(const std::string& state_dir) {

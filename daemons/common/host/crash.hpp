@@ -22,6 +22,9 @@ struct CrashOptions {
 // dies the way it would have died. Once per process; again only to change the options. [main-thread]
 Result<void> install_crash_handler(const CrashOptions& options);
 
+// Puts the handler back where a plugin has put another in its place; true if one had.
+bool restore_crash_handler() noexcept;
+
 // Give this thread a stack for signal handlers, so that a stack overflow is reported too. Cheap when it has one.
 void arm_this_thread() noexcept;
 

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -119,7 +121,34 @@ constexpr unsigned char this_data = std::endian::native == std::endian::little ?
 // Does [at, at + length) lie inside a file of `size` bytes? No sum that could overflow.
 bool is_inside(std::uint64_t at, std::uint64_t length, std::uint64_t size) { return at <= size && length <= size - at; }
 
-Result<void> check_extent(const fs::path& path, const File& file, const Elf64_Ehdr& header, std::uint64_t size) {
+FileStamp stamp_of(const struct stat& status) {
+    return {status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
+            std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
+}
+
+// The text behind DT_RUNPATH, or the older DT_RPATH, as far as it lies in the file.
+std::string find_runpath(const File& file, const std::vector<Elf64_Phdr>& segments) {
+    const auto dynamic = std::ranges::find(segments, Elf64_Word{PT_DYNAMIC}, &Elf64_Phdr::p_type);
+    constexpr std::uint64_t most_entries = 4096;
+    std::vector<Elf64_Dyn> entries(std::min<std::uint64_t>(dynamic->p_filesz / sizeof(Elf64_Dyn), most_entries));
+    if (!file.read(entries.data(), entries.size() * sizeof(Elf64_Dyn), dynamic->p_offset)) return {};
+    std::uint64_t strings = 0, runpath = 0;
+    for (const auto& entry : entries) {
+        if (entry.d_tag == DT_NULL) break;
+        if (entry.d_tag == DT_STRTAB) strings = entry.d_un.d_ptr;
+        if (entry.d_tag == DT_RUNPATH || (entry.d_tag == DT_RPATH && runpath == 0)) runpath = entry.d_un.d_val;
+    }
+    if (runpath == 0) return {};
+    std::array<char, 4097> text{};
+    for (const auto& segment : segments)
+        if (segment.p_type == PT_LOAD && strings >= segment.p_vaddr && strings - segment.p_vaddr < segment.p_filesz)
+            [[maybe_unused]]
+            const auto got = ::pread(file.fd(), text.data(), text.size() - 1,
+                                     static_cast<off_t>(segment.p_offset + (strings - segment.p_vaddr) + runpath));
+    return text.data();
+}
+
+Result<std::string> check_extent(const fs::path& path, const File& file, const Elf64_Ehdr& header, std::uint64_t size) {
     const auto cut_short = [&] {
         return fail(ErrorCode::corrupt,
                     "plugin file {} refused: it is cut short: its headers reach beyond its {} bytes; copy "
@@ -135,7 +164,7 @@ Result<void> check_extent(const fs::path& path, const File& file, const Elf64_Eh
         return cut_short();
     std::vector<Elf64_Phdr> segments(header.e_phnum);
     if (!file.read(segments.data(), segments.size() * sizeof(Elf64_Phdr), header.e_phoff)) return cut_short();
-    bool has_dynamic = false;
+    bool has_dynamic = false, has_plain_stack = false;
     for (const auto& segment : segments) {
         if (segment.p_type == PT_INTERP)
             return fail(ErrorCode::invalid,
@@ -146,14 +175,25 @@ Result<void> check_extent(const fs::path& path, const File& file, const Elf64_Eh
             return fail(ErrorCode::corrupt, "plugin file {} refused: its ELF segments are damaged; build it again",
                         path.native());
         has_dynamic = has_dynamic || segment.p_type == PT_DYNAMIC;
+        has_plain_stack = has_plain_stack || (segment.p_type == PT_GNU_STACK && (segment.p_flags & PF_X) == 0);
     }
     if (!has_dynamic)
         return fail(ErrorCode::invalid, "plugin file {} refused: it has no dynamic section; link it with -shared",
                     path.native());
-    return {};
+    if (!has_plain_stack)
+        return fail(ErrorCode::invalid,
+                    "plugin file {} refused: it would make the stacks of this daemon executable; link it with "
+                    "-Wl,-z,noexecstack, and say .note.GNU-stack in what is written in assembler",
+                    path.native());
+    return find_runpath(file, segments);
 }
 
 }  // namespace
+
+FileStamp stamp_of(const char* path) noexcept {
+    struct stat status {};
+    return ::stat(path, &status) == 0 ? stamp_of(status) : FileStamp{};
+}
 
 Result<fs::path> check_owner(const fs::path& file, uid_t user) {
     constexpr int most_links = 40;
@@ -179,7 +219,7 @@ Result<fs::path> check_owner(const fs::path& file, uid_t user) {
     return fail(ErrorCode::invalid, "plugin file {} refused: too many symbolic links", file.native());
 }
 
-Result<void> check_elf(const fs::path& path) {
+Result<ElfInfo> check_elf(const fs::path& path) {
     const File file{path};
     struct stat status {};
     if (file.fd() < 0 || ::fstat(file.fd(), &status) != 0)
@@ -216,7 +256,31 @@ Result<void> check_elf(const fs::path& path) {
                     header.e_type == ET_EXEC  ? "a program"
                     : header.e_type == ET_REL ? "an object file"
                                               : "another kind of ELF file");
-    return check_extent(path, file, header, size);
+    SPUR_TRY(auto runpath, check_extent(path, file, header, size));
+    return ElfInfo{stamp_of(status), std::move(runpath)};
+}
+
+Result<void> check_runpath(const fs::path& file, const std::string& runpath, uid_t user) {
+    for (std::size_t at = 0, end = 0; at <= runpath.size() && !runpath.empty(); at = end + 1) {
+        end = std::min(runpath.find(':', at), runpath.size());
+        auto text = runpath.substr(at, end - at);
+        for (const std::string_view origin : {"$ORIGIN", "${ORIGIN}"})
+            if (text.starts_with(origin)) text = file.parent_path().native() + text.substr(origin.size());
+        if (!text.starts_with('/'))
+            return fail(
+                ErrorCode::denied,
+                "plugin file {} refused: it looks for libraries in {}, wherever this daemon was started; link it "
+                "with an absolute run path or $ORIGIN",
+                file.native(), spur::quoted(text));
+        auto place = fs::path{text.substr(0, text.find('$'))}.lexically_normal();
+        std::error_code error;
+        while (place.has_relative_path() && !fs::exists(place, error)) place = place.parent_path();
+        auto good = check_directory(file, place, user);  // of one that is not there: who could make it
+        if (good) continue;
+        good.error().text += fmt::format(", or link it without the run path {}", spur::quoted(text));
+        return good;
+    }
+    return {};
 }
 
 }  // namespace spur::host

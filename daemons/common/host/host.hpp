@@ -14,6 +14,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,8 +25,11 @@
 #include "daemons/common/host/axes.hpp"
 #include "daemons/common/host/bound.hpp"
 #include "daemons/common/host/crash.hpp"
+#include "daemons/common/host/isolation.hpp"
 #include "daemons/common/host/metrics.hpp"
+#include "daemons/common/host/notices.hpp"
 #include "daemons/common/host/stats.hpp"
+#include "daemons/common/log/log.hpp"
 
 namespace spur::host {
 
@@ -39,7 +44,11 @@ struct HostOptions {
 #else
     bool check_roles{true};
 #endif
-    unsigned executor_threads{2};
+    unsigned executor_threads{4};
+    // Calls that others wait for (all but a worker's) and that have not returned after this long are named in the log.
+    // 0: nobody looks.
+    std::chrono::milliseconds slow_call{0};
+    Isolate isolate;  // for plugins with `isolate = true`; empty: this program has no processes for them
     std::function<std::int64_t()> unix_ns, monotonic_ns;  // for tests; empty: the system's clocks
 };
 
@@ -49,16 +58,19 @@ struct PluginStatus {
     std::string state;   // "active", "quarantined", "failed"
     std::string detail;  // why not active; rules it broke
     std::vector<OpStats> ops;
+    std::optional<Isolated::Status> isolated{};  // lives in a process of its own
 };
 
 struct Change {
     std::string axis, from, to;  // types; empty: none
-    std::string what;            // "plugin", "options", "added", "removed", "restart needed", "file changed"
+    std::string what;            // "plugin", "options", "added", "removed", "order", "restart needed", "file changed"
     bool operator==(const Change&) const = default;
 };
 
 template <class Axis>
 class Group;
+template <class Axis>
+class Chain;
 
 class PluginHost {
 public:
@@ -105,8 +117,19 @@ public:
     // and logged.
     template <class Axis>
     Group<Axis> open_group(const Config& config) {
-        open_members(Axis::info, config);
+        for (const auto& mistake : open_members(Axis::info, config)) report_missing(Axis::info, mistake);
         return Group<Axis>{*this};
+    }
+
+    // The plugins the configuration names for an axis that is a chain, in its order. Those that cannot be used are the
+    // axis's rule. [main-thread]
+    template <class Axis>
+    Result<Chain<Axis>> open_chain(const Config& config) {
+        for (auto& mistake : open_members(Axis::info, config)) {
+            if (Axis::info.chain->needs_all) return std::unexpected(std::move(mistake));
+            report_missing(Axis::info, mistake);
+        }
+        return Chain<Axis>{*this};
     }
 
     // Make what is open match `config`: new instances are made and checked first, then all are swapped, each between
@@ -121,7 +144,13 @@ public:
                                                   bool is_of_these);
 
     std::vector<PluginStatus> list() const;
+    // What plugins defined, and what calls into them cost.
     std::vector<Metric> metrics() const;
+
+    // From now on `handler` is called when a plugin says that this (SPUR_CHANGED_*) changed, on a thread of its own,
+    // one at a time; until stop_listening() or stop().
+    void on_changed(std::uint32_t what, NoticeBoard::Handler handler) { notices_->on(what, std::move(handler)); }
+    void stop_listening() { notices_->close(); }  // before what the handlers use goes
 
     // Ends every instance, the last opened first. [main-thread]
     void stop();
@@ -154,13 +183,18 @@ private:
     };
 
     Result<Slot*> open_slot(const AxisInfo& axis, const Config& config, Hook prepare);
-    void open_members(const AxisInfo& axis, const Config& config);
+    std::vector<Error> open_members(const AxisInfo& axis, const Config& config);  // those that cannot be used
+    void order_group(const AxisInfo& axis, const Config& config);
     void report_missing(const AxisInfo& axis, const Error& error);
     std::vector<Slot*> group_slots(const AxisInfo& axis) const;
 
     std::vector<std::string> choices(const AxisInfo& axis, const Config& config, bool& configured) const;
     Result<Instance*> make(const AxisInfo& axis, const std::string& type, const Config& config, const Hook& prepare);
     Result<Instance*> make_first(const AxisInfo& axis, const Config& config, const Hook& prepare);
+    Result<Instance::Wanted> found(const AxisInfo& axis, const std::string& type, const Config& config,
+                                   const std::filesystem::path& file);
+    Result<Instance::Wanted> found_isolated(const AxisInfo& axis, const std::string& type, const Config& config,
+                                            const std::filesystem::path& file);
     bool is_in_quarantine(const std::string& type) const;
     Result<void> check_quarantine(const std::string& type, const std::filesystem::path& file);
     void plan_swap(Slot& slot, const Config& config, std::vector<Swap>& swaps, std::string& mistakes);
@@ -169,18 +203,26 @@ private:
     void retire(Instance* instance);
     void sweep();
     void sweep_later();
+    void watch_calls();  // again and again
+    void name_slow_calls(const Instance& instance);
+    void name_written_over(const Library& library);  // once each
     void note_failure(const std::string& type, const std::string& path, const char* state, const std::string& detail);
 
     HostOptions options_;
     std::vector<std::string> dirs_;
     std::shared_ptr<Executor> executor_;
+    std::shared_ptr<NoticeBoard> notices_;
     std::vector<Crash> crashes_;
     mutable std::recursive_mutex main_;  // the main-thread role: one call at a time
     std::vector<Member> members_;
-    std::vector<Instance*> leaving_;       // replaced, still inside a call
-    std::vector<const AxisInfo*> groups_;  // axes opened with open_group()
+    std::vector<Instance*> leaving_;                       // replaced, still inside a call
+    std::vector<const AxisInfo*> groups_;                  // axes opened with open_group() or open_chain()
+    mutable std::mutex lists_mutex_;                       // never held while a plugin is made or called
+    std::map<const AxisInfo*, std::vector<Slot*>> lists_;  // of groups_, in the order of the configuration
     std::vector<PluginStatus> refused_;
     std::shared_ptr<Executor::Client> janitor_;  // ends what is leaving_ once it has left
+    std::set<std::filesystem::path> named_files_;
+    std::map<std::string, std::uint64_t> named_slow_;  // by plugin and op: for how long it had been running
     bool stopped_{false};
 };
 
@@ -198,6 +240,38 @@ public:
 
 private:
     PluginHost* host_;
+};
+
+// The plugins of a chain, asked one after the other; follows reconfiguration.
+template <class Axis>
+class Chain {
+public:
+    using Ops = typename Axis::Ops;
+    struct Answer {
+        spur_status verdict{SPUR_OK};
+        std::string by;        // who refused
+        std::string sentence;  // in its words
+    };
+    explicit Chain(PluginHost& host) : members_{host} {}
+    bool empty() const { return members_.pins().empty(); }
+
+    // Calls `op` of each; `args` are without the error at the end. An error names the member that failed.
+    template <class Fn, class... Args>
+    Result<Answer> run(Fn Ops::*op, const Args&... args) const {
+        for (const auto& member : members_.pins()) {
+            spur_error error{};
+            error.size = sizeof error;
+            const auto verdict = member.call(op, args..., &error);
+            if (verdict && *verdict == SPUR_OK) continue;
+            if (verdict) return Answer{*verdict, member.type(), error.text};
+            if (Axis::info.chain->failure_refuses) return std::unexpected(verdict.error());
+            log::warning("{}; the next of {} is asked", verdict.error().text, Axis::info.name);
+        }
+        return Answer{};
+    }
+
+private:
+    Group<Axis> members_;
 };
 
 }  // namespace spur::host

@@ -9,20 +9,24 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/result.hpp"
 #include "core/model/config.hpp"
 #include "daemons/common/host/axes.hpp"
+#include "daemons/common/host/isolation.hpp"
 #include "daemons/common/host/library.hpp"
+#include "daemons/common/host/ops_table.hpp"
 #include "daemons/common/host/services.hpp"
 #include "daemons/common/host/stats.hpp"
 
 namespace spur::host {
 
+class ProcessState;
+
 Error error_of(spur_status status, std::string text);  // the plugin's failure in our words
-ErrorCode code_of(spur_status status);
 
 class Instance {
 public:
@@ -35,6 +39,8 @@ public:
         std::string config_source;
         ServiceSetup setup;
         std::shared_ptr<Executor> executor;
+        std::shared_ptr<NoticeBoard> notices;
+        std::shared_ptr<Isolated> isolated;  // then there is no desc: its process creates and destroys it
     };
     // create(), query() and a look at the ops table. On failure nothing is left but this sentence. [main-thread]
     static Result<Instance*> make(Wanted wanted);
@@ -44,17 +50,20 @@ public:
     const DescriptorInfo& info() const { return *wanted_.info; }
     const Library& library() const { return *wanted_.library; }
     const std::vector<ConfigOption>& options() const { return wanted_.options; }
-    spur_plugin* self() const { return called_with_; }
+    const std::string& secrets() const { return secrets_; }  // secret_stamp() of the options when it was made
+    spur_plugin* self() const { return table_.self(); }
     const char* interface() const { return older_ != nullptr ? older_->id : axis().interface; }  // what it speaks
-    const void* ops() const { return ops_; }
+    const void* ops() const { return table_.data(); }
     Services& services() { return services_; }
     const char* name() const { return services_.type(); }  // terminated, for frames
 
     // The op at this offset, or nullptr where the plugin has none.
-    const void* find_op(std::uint32_t offset) const;
+    const void* find_op(std::uint32_t offset) const { return table_.find(offset); }
     OpCounter& counter(std::uint32_t offset) { return counters_[number_of(offset)]; }
     const OpInfo& op(std::uint32_t offset) const { return wanted_.axis->ops[number_of(offset)]; }
     std::vector<OpStats> stats() const;
+    std::vector<Metric> metrics() const;
+    std::optional<Isolated::Status> isolation() const;  // nothing: it lives in this process
 
     // An instance is kept alive by whoever is inside of it.
     void enter() noexcept { in_flight_.fetch_add(1); }
@@ -70,6 +79,9 @@ public:
     Error thrown(const OpInfo& op) const;  // inside of a catch block
     Error missing(const OpInfo& op) const;
 
+    // After `op`: what it changed of the process and its thread is put back, and told.
+    void check_left(const char* op, const ProcessState& before);
+
     // Calls in the cycle-thread role never overlap; checked where roles are.
     void begin_cycle_call(const OpInfo& op);
     void end_cycle_call() { in_cycle_.fetch_sub(1); }
@@ -84,14 +96,11 @@ private:
 
     Wanted wanted_;
     Services services_;
+    std::string secrets_;
     std::uint32_t first_op_;       // offset in the axis's table
     const OlderInterface* older_;  // nullptr: it speaks the axis's own
-    std::unique_ptr<Adapter> adapter_;
     spur_plugin* self_{nullptr};
-    spur_plugin* called_with_{nullptr};  // self_, or the adapter's
-    std::vector<std::uint64_t> table_;   // a copy of the plugin's, zeros behind
-    const void* ops_{nullptr};
-    std::uint32_t ops_size_{};
+    OpsTable table_;
     std::array<OpCounter, most_ops> counters_;
     std::atomic<std::uint32_t> in_flight_{0};
     std::atomic<std::uint32_t> in_cycle_{0};

@@ -133,26 +133,36 @@ Result<const Library*> load_library(const fs::path& asked, const LoadOptions& op
         SPUR_CHECK(check_name(known->second->library.info, asked));
         return &known->second->library;
     }
-    SPUR_CHECK(check_elf(file));
+    SPUR_TRY(const auto elf, check_elf(file));
+    if (options.check_owner) SPUR_CHECK(check_runpath(file, elf.runpath, options.user));
 
     auto* const opened = new Opened;  // leaked on refusal too: its code has run, and may have left threads behind
     opened->name = name_by_file(asked);
-    std::error_code error;
-    opened->library.written = fs::last_write_time(file, error);
+    opened->library.name = asked;
+    opened->library.stamp = elf.stamp;
     SPUR_CHECK(open_object(*opened, file));
+    if (stamp_of(file.c_str()) != elf.stamp)
+        return fail(ErrorCode::conflict, "plugin file {} refused: it was replaced while it was being loaded; try again",
+                    file.native());
     SPUR_TRY(const auto entry, find_entry(*opened, file, options.program));
     SPUR_TRY(const auto* const module, ask_entry(*opened, entry, file));
     SPUR_CHECK(read_module(module, file.native(), options.program, opened->library.info, opened->library.descriptors));
     SPUR_CHECK(check_name(opened->library.info, asked));
-    map_code(opened->handle.native(), opened->library.info.plugins.front().type.c_str());
+    map_code(opened->handle.native(), opened->library.info.plugins.front().type.c_str(), opened->library.name.c_str(),
+             opened->library.stamp);
     all.opened.emplace(file, opened);
     return &opened->library;
 }
 
-bool is_replaced(const Library& library) {
-    std::error_code error;
-    const auto written = fs::last_write_time(library.info.path, error);
-    return error || written != library.written;
+std::string find_change(const Library& library, const std::string& program) {
+    const auto now = stamp_of(library.name.c_str());
+    if (now == library.stamp) return {};
+    if (now.is_same_file(library.stamp))
+        return fmt::format(
+            "was written over while it is in use, which may crash {} at any moment; restart it, and install plugins by "
+            "renaming a new file into place (mv, install), never by copying over the old one",
+            program);
+    return fmt::format("changed on disk since it was loaded; restart {} to load it", program);
 }
 
 }  // namespace spur::host

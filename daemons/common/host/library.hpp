@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/result.hpp"
+#include "daemons/common/host/file_check.hpp"
 #include "daemons/common/host/module_info.hpp"
 
 namespace spur::host {
@@ -26,7 +27,8 @@ struct LoadOptions {
 struct Library {
     ModuleInfo info;
     std::vector<spur_plugin_desc> descriptors;
-    std::filesystem::file_time_type written;  // when the file was last changed, as it was opened
+    std::filesystem::path name;  // as it was looked for: a link may lead elsewhere by now
+    FileStamp stamp;             // of what was opened
 
     const spur_plugin_desc* find(std::string_view type) const;
 };
@@ -34,7 +36,8 @@ struct Library {
 // The library behind `file`, opened now or before. Its file name must match a plugin in it. [main-thread]
 Result<const Library*> load_library(const std::filesystem::path& file, const LoadOptions& options);
 
-// True when the file on disk is no longer the one that was opened: only a restart can use the new one.
-bool is_replaced(const Library& library);
+// What became of the file on disk since it was opened, for a sentence that names it; empty while it is the same. Only a
+// restart of `program` can use another one.
+std::string find_change(const Library& library, const std::string& program);
 
 }  // namespace spur::host

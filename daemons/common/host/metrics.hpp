@@ -6,52 +6,60 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 namespace spur::host {
 
-struct Metric {
-    std::string name;  // "sched_backfill_jobs_total": the plugin's type in front
-    std::string help;
-    std::uint32_t kind{};   // SPUR_METRIC_*
-    double value{};         // counter and gauge; the sum of a histogram
-    std::uint64_t count{};  // observations of a histogram
-    // Observations of a histogram at most 2^i, i from -10 to 53: each bucket holds those above the one before.
-    std::vector<std::uint64_t> buckets;
+struct MetricSeries {
+    std::vector<std::string> labels;  // values, in the order of the metric's
+    double value{};                   // counter and gauge; the sum of a histogram
+    std::uint64_t count{};            // observations of a histogram
+    std::vector<std::uint64_t> buckets;  // each holds those above the one before; the last has no upper end
 };
+
+struct Metric {
+    std::string name;  // "spur_sched_backfill_jobs_total": spur and the plugin's type in front
+    std::string help;
+    std::uint32_t kind{};  // SPUR_METRIC_*
+    std::vector<std::string> labels;
+    std::vector<double> bounds;  // upper ends of a histogram's buckets
+    std::vector<MetricSeries> series;
+};
+
+// What a collector of OpenMetrics reads, "# EOF" at the end.
+std::string openmetrics_text(const std::vector<Metric>& metrics);
 
 class MetricTable {
 public:
-    static constexpr std::uint32_t most = 256;
-    static constexpr int first_bucket = -10;
-    static constexpr std::size_t bucket_count = 64;
-
-    explicit MetricTable(std::string prefix) : prefix_{std::move(prefix)} {}
+    explicit MetricTable(std::string prefix);
     MetricTable(const MetricTable&) = delete;
     MetricTable& operator=(const MetricTable&) = delete;
     ~MetricTable();
 
-    std::uint32_t define(const char* name, std::uint32_t kind, const char* help);  // 0: refused
-    void add(std::uint32_t handle, double amount) noexcept;
-    void set(std::uint32_t handle, double value) noexcept;
+    // With the contracts of metrics.h. 0: refused; `why` says why.
+    std::uint32_t define(const spur_metric* metric, std::string& why);
+    std::uint32_t series(std::uint32_t metric, const spur_span& values, std::string& why);
+    void forget(std::uint32_t series);
+    void add(std::uint32_t series, double amount) noexcept;
+    void set(std::uint32_t series, double value) noexcept;
     std::vector<Metric> read() const;
 
 private:
-    struct Entry {
-        std::string name, help;
-        std::uint32_t kind{};
-        std::atomic<double> value{0};
-        std::atomic<std::uint64_t> count{0};
-        std::array<std::atomic<std::uint64_t>, bucket_count>* buckets{nullptr};
-    };
-    Entry* find(std::uint32_t handle) noexcept;
+    struct Family;
+    struct Series;
+    Series* find(std::uint32_t handle) const noexcept {
+        return handle - 1 < slots_.size() ? slots_[handle - 1].load(std::memory_order_acquire) : nullptr;
+    }
+    std::uint32_t add_series(Family& family, std::vector<std::string> labels);
 
-    std::string prefix_;
+    const std::string prefix_;
     mutable std::mutex defining_;
-    std::array<std::atomic<Entry*>, most> entries_{};
-    std::atomic<std::uint32_t> count_{0};
+    std::vector<std::unique_ptr<Family>> families_;
+    std::vector<std::unique_ptr<Series>> made_;  // never freed while somebody may hold a handle
+    std::array<std::atomic<Series*>, SPUR_METRICS_MOST_SERIES> slots_{};
 };
 
 }  // namespace spur::host

@@ -1,6 +1,8 @@
 // Kinds of options: what may be written for each, and what the plugin is given for it.
 #include "daemons/common/host/options.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -10,9 +12,12 @@
 #include "core/text/lexical.hpp"
 #include "core/text/suggest.hpp"
 #include "core/text/timefmt.hpp"
+#include "daemons/common/host/secrets.hpp"
 
 namespace spur::host {
 namespace {
+
+constexpr std::string_view isolate_key = "isolate";
 
 std::string shown(const ConfigValue& value) {
     struct Show {
@@ -171,6 +176,23 @@ Result<Delivered> deliver_fallback(const OptionInfo& option) {
     return deliver(option, value);
 }
 
+bool is_in_file(const ConfigOption& given) { return given.key.ends_with(secret_file_suffix); }
+
+// The option that this sets: "password" for `password = { file = ... }`.
+std::string_view option_of(const ConfigOption& given) {
+    const std::string_view key = given.key;
+    return is_in_file(given) ? key.substr(0, key.size() - secret_file_suffix.size()) : key;
+}
+
+Result<Delivered> deliver_file(const OptionInfo& option, const ConfigValue& value) {
+    const auto* const path = std::get_if<std::string>(&value);
+    if (option.kind != SPUR_OPTION_SECRET)
+        return fail(ErrorCode::invalid, "is no secret: write its value here, and not the name of a file");
+    if (path == nullptr) return fail(ErrorCode::invalid, "must name its file in quotes");
+    SPUR_TRY(auto text, read_secret(*path, ::geteuid()));
+    return text;
+}
+
 }  // namespace
 
 Result<std::int64_t> parse_option_duration(std::string_view text) {
@@ -257,7 +279,7 @@ Result<PluginConfig> PluginConfig::make(const DescriptorInfo& plugin, const std:
     std::vector<std::string> known;
     for (const auto& option : plugin.options) known.push_back(option.key);
     for (const auto& one : given) {
-        if (std::ranges::find(known, one.key) != known.end()) continue;
+        if (std::ranges::find(known, option_of(one)) != known.end()) continue;
         complain(fmt::format("plugin {} has no option {}{} {}{}", plugin.type, spur::quoted(one.key),
                              suggestion(one.key, known),
                              known.empty() ? "It takes none" : fmt::format("It knows: {}", fmt::join(known, ", ")),
@@ -266,13 +288,15 @@ Result<PluginConfig> PluginConfig::make(const DescriptorInfo& plugin, const std:
     for (const auto& option : plugin.options) {
         const ConfigOption* set = nullptr;
         for (const auto& one : given)
-            if (one.key == option.key) set = &one;
+            if (option_of(one) == option.key) set = &one;
         if (set == nullptr && option.is_required()) {
             complain(fmt::format("plugin {} needs its option {}: add it to [plugin.\"{}\"]{}", plugin.type,
                                  spur::quoted(option.key), plugin.type, source.empty() ? "" : " in " + source));
             continue;
         }
-        const auto delivered = set != nullptr ? deliver(option, set->value) : deliver_fallback(option);
+        const auto delivered = set == nullptr        ? deliver_fallback(option)
+                               : is_in_file(*set) ? deliver_file(option, set->value)
+                                                  : deliver(option, set->value);
         if (!delivered) {
             complain(fmt::format("plugin {}: option {} {}{}", plugin.type, option.key, delivered.error().text,
                                  set != nullptr ? place(source, set->line) : ""));
@@ -284,12 +308,69 @@ Result<PluginConfig> PluginConfig::make(const DescriptorInfo& plugin, const std:
     return config;
 }
 
+Result<PluginConfig> PluginConfig::restore(const DescriptorInfo& plugin, const std::vector<OptionValue>& values,
+                                           const std::string& source) {
+    PluginConfig config;
+    config.source_ = source;
+    for (const auto& option : plugin.options) {
+        const auto value = std::ranges::find(values, option.key, &OptionValue::key);
+        if (value == values.end() || value->kind != option.kind)
+            return fail(ErrorCode::invalid,
+                        "plugin {} refused: it declares option {} now and did not when its configuration was checked; "
+                        "its file was replaced, restart the daemon",
+                        plugin.type, spur::quoted(option.key));
+        const ConfigOption given{.key = value->key, .value = {}, .line = value->line};
+        Delivered delivered = value->integer;
+        if (value->kind == SPUR_OPTION_FLOAT) delivered = value->real;
+        if (!value->text.empty()) delivered = value->text;
+        if (value->kind == SPUR_OPTION_LIST) delivered = value->list;
+        config.add(option, delivered, value->is_default ? nullptr : &given);
+    }
+    return config;
+}
+
+std::vector<OptionValue> PluginConfig::values() const {
+    std::vector<OptionValue> all;
+    for (const auto& value : values_)
+        all.push_back({.key = value.key,
+                       .kind = value.kind,
+                       .line = value.line,
+                       .is_default = value.is_default != 0,
+                       .integer = value.integer,
+                       .real = value.real,
+                       .text = value.text,
+                       .list = {value.list, value.list + value.list_count}});
+    return all;
+}
+
 spur_config PluginConfig::view() const {
     spur_config view{};
     view.size = sizeof(view);
     view.values = {values_.data(), static_cast<std::uint32_t>(values_.size()), sizeof(spur_config_value)};
     view.source = source_.c_str();
     return view;
+}
+
+const std::vector<ConfigOption>& options_for(const Config& config, const std::string& type) {
+    static const std::vector<ConfigOption> none;
+    const auto given = config.plugin_options.find(type);
+    return given == config.plugin_options.end() ? none : given->second;
+}
+
+Result<bool> wants_isolation(const std::vector<ConfigOption>& given, const std::string& type,
+                             const std::string& source) {
+    for (const auto& option : given) {
+        if (option.key != isolate_key) continue;
+        if (const auto* const flag = std::get_if<bool>(&option.value)) return *flag;
+        return fail(ErrorCode::invalid, "{}:{}: isolate of [plugin.\"{}\"] is true or false", source, option.line,
+                    type);
+    }
+    return false;
+}
+
+std::vector<ConfigOption> without_host_keys(std::vector<ConfigOption> given) {
+    std::erase_if(given, [](const ConfigOption& option) { return option.key == isolate_key; });
+    return given;
 }
 
 }  // namespace spur::host

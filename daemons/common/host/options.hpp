@@ -10,11 +10,19 @@
 #include "core/base/result.hpp"
 #include "core/model/config.hpp"
 #include "daemons/common/host/module_info.hpp"
+#include "daemons/common/host/option_value.hpp"
 
 namespace spur::host {
 
 // Is the declared default a value of the declared kind?
 Result<void> check_fallback(const OptionInfo& option);
+
+// What [plugin."axis/name"] says.
+const std::vector<ConfigOption>& options_for(const Config& config, const std::string& type);
+// `isolate` is the host's own key beside those of the plugin: true or false. The rest is the plugin's.
+Result<bool> wants_isolation(const std::vector<ConfigOption>& given, const std::string& type,
+                             const std::string& source);
+std::vector<ConfigOption> without_host_keys(std::vector<ConfigOption> given);
 
 // Owns everything a spur_config points to.
 class PluginConfig {
@@ -29,7 +37,12 @@ public:
     static Result<PluginConfig> make(const DescriptorInfo& plugin, const std::vector<ConfigOption>& given,
                                      const std::string& source);
 
+    // The same from the values of a configuration made elsewhere. Refused if the plugin declares other options by now.
+    static Result<PluginConfig> restore(const DescriptorInfo& plugin, const std::vector<OptionValue>& values,
+                                        const std::string& source);
+
     spur_config view() const;  // borrowed from this object
+    std::vector<OptionValue> values() const;
 
     // A value in the type it is delivered as.
     using Delivered = std::variant<std::int64_t, double, std::string, std::vector<std::string>>;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemons/common/host/plan_gate.hpp"
+#include "daemons/common/host/process_state.hpp"
 #include "daemons/common/host/select_gate.hpp"
 #include "daemons/common/log/log.hpp"
 
@@ -118,9 +119,11 @@ Result<PlanRun> Planner::run(const spur_cluster_view& view, const spur_plan_sink
     gates_.select.open(select.instance(), sched.instance());
     gates_.plan.open(sched.instance(), view, sink, began + budget.time, budget.stopping);
     watchdog_->begin(sched.type(), sched.instance().counter(offsetof(spur_sched_ops, plan)), budget.time);
+    const ProcessState before{ProcessState::Reading::cheap};
     const auto planned = sched.call(&spur_sched_ops::plan, &view, gates_.select.selector(), gates_.plan.sink());
     gates_.plan.close();
     gates_.select.close();
+    sched.instance().check_left("plan", before);  // or select did, which it asked
 
     PlanRun run{Clock::now() - began, {}, gates_.plan.said_stop()};
     watchdog_->end(run.took);

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "daemons/common/host/host.hpp"
+#include "daemons/common/host/options.hpp"
+#include "daemons/common/host/secrets.hpp"
 #include "daemons/common/log/log.hpp"
 
 namespace spur::host {
@@ -20,10 +22,8 @@ bool is_same(const std::vector<ConfigOption>& a, const std::vector<ConfigOption>
            });
 }
 
-const std::vector<ConfigOption>& options_for(const Config& config, const std::string& type) {
-    static const std::vector<ConfigOption> none;
-    const auto found = config.plugin_options.find(type);
-    return found == config.plugin_options.end() ? none : found->second;
+bool has_same_options(const Instance& now, const Config& config) {
+    return is_same(now.options(), options_for(config, now.type())) && now.secrets() == secret_stamp(now.options());
 }
 
 // The same plugin may be open twice: its mistake is one.
@@ -48,7 +48,7 @@ void PluginHost::sweep_later() {
         host.sweep();
         if (!host.leaving_.empty()) host.sweep_later();
     };
-    executor_->post_after(janitor_, pause_ns, again, this, nullptr);
+    executor_->post_after(janitor_, pause_ns, again, nullptr, this, nullptr);
 }
 
 void PluginHost::sweep() {
@@ -62,7 +62,7 @@ void PluginHost::plan_swap(Slot& slot, const Config& config, std::vector<Swap>& 
     // What is in force may be a later choice, or the stand-in for a quarantined one: it stays while it is among the
     // choices.
     const bool keeps_type = !wanted.empty() && (now->type() == wanted.front() || is_in_quarantine(wanted.front()));
-    const bool keeps_options = is_same(now->options(), options_for(config, now->type()));
+    const bool keeps_options = has_same_options(*now, config);
     if (keeps_type && keeps_options) return;
     const auto& target = keeps_type ? now->type() : wanted.front();
     Change change{slot.axis().name, now->type(), target, keeps_type ? "options" : "plugin"};
@@ -94,7 +94,7 @@ void PluginHost::plan_group(const AxisInfo& axis, const Config& config, std::vec
             swaps.push_back({slot, nullptr, {axis.name, type, {}, "removed"}});
             continue;
         }
-        if (is_same(now->options(), options_for(config, type))) continue;
+        if (has_same_options(*now, config)) continue;
         auto fresh = make(axis, type, config, {});
         if (fresh)
             swaps.push_back({slot, *fresh, {axis.name, type, type, "options"}});
@@ -141,6 +141,14 @@ Result<std::vector<Change>> PluginHost::reconfigure(const Config& config) {
         }
         changes.push_back(std::move(swap.change));
     }
+    for (const auto* const axis : groups_) {
+        const auto before = group_slots(*axis);
+        order_group(*axis, config);
+        if (const auto after = group_slots(*axis); before != after && std::ranges::is_permutation(before, after)) {
+            log::info("{}: the order is another now", axis->name);
+            changes.push_back({axis->name, {}, {}, "order"});
+        }
+    }
     for (auto* const old : replaced) retire(old);
     note_changed_files(changes);
     return changes;
@@ -150,11 +158,11 @@ Result<std::vector<Change>> PluginHost::reconfigure(const Config& config) {
 void PluginHost::note_changed_files(std::vector<Change>& changes) const {
     for (const auto& member : members_) {
         const auto* const now = member.slot->current();
-        if (now == nullptr || !is_replaced(now->library())) continue;
+        const auto what = now == nullptr ? std::string{} : find_change(now->library(), options_.program);
+        if (what.empty()) continue;
         Change change{member.slot->axis().name, now->type(), now->type(), "file changed"};
         if (std::ranges::find(changes, change) != changes.end()) continue;
-        log::warning("plugin {}: {} changed on disk since it was loaded; restart {} to load it", now->type(),
-                     now->library().info.path, options_.program);
+        log::warning("plugin {}: {} {}", now->type(), now->library().name.native(), what);
         changes.push_back(std::move(change));
     }
 }

@@ -8,6 +8,8 @@
 #include <spur/plugin/log.h>
 #include <spur/plugin/metrics.h>
 #include <spur/plugin/module.h>
+#include <spur/plugin/notify.h>
+#include <spur/plugin/store.h>
 
 #include <atomic>
 #include <chrono>
@@ -15,11 +17,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "daemons/common/host/executor.hpp"
 #include "daemons/common/host/metrics.hpp"
+#include "daemons/common/host/notices.hpp"
+#include "daemons/common/host/plugin_store.hpp"
 
 namespace spur::host {
 
@@ -34,7 +39,7 @@ struct ServiceSetup {
 
 class Services {
 public:
-    Services(ServiceSetup setup, std::shared_ptr<Executor> executor);
+    Services(ServiceSetup setup, std::shared_ptr<Executor> executor, std::shared_ptr<NoticeBoard> notices);
     Services(const Services&) = delete;
     Services& operator=(const Services&) = delete;
 
@@ -43,7 +48,7 @@ public:
 
     // Before destroy(): no task of the instance runs from here on. False if one does not return.
     bool drain(std::chrono::milliseconds patience) { return executor_->drain(client_, patience); }
-    void close() { closed_.store(true); }  // after destroy()
+    void close();  // after destroy()
 
     // A rule of the ABI was broken: logged the first time, counted every time.
     void report_violation(const std::string& what);
@@ -54,15 +59,23 @@ public:
 private:
     struct Calls;  // the functions in the tables
     void check_open(const char* service);
+    void report_refusal(const std::string& what);  // of a metric; the first is told
     void check_clock() noexcept;
+    bool may_log();  // false: it floods the log
+    void begin_log_window(std::int64_t now);
 
     ServiceSetup setup_;
     std::shared_ptr<Executor> executor_;
     std::shared_ptr<Executor::Client> client_;
+    std::shared_ptr<NoticeBoard> notices_;
+    std::shared_ptr<PluginStore> store_;  // empty where the daemon has no state directory
     MetricTable metrics_;
+    std::mutex log_mutex_;
+    std::uint64_t log_lines_{};  // in this stretch of time
+    std::int64_t log_since_{};   // when it began
     std::atomic<bool> closed_{false};
     std::atomic<std::uint64_t> violations_{0};
-    std::atomic<bool> warned_closed_{false}, warned_clock_{false};
+    std::atomic<bool> warned_closed_{false}, warned_clock_{false}, warned_metrics_{false};
 
     spur_host host_{};
     spur_log log_{};
@@ -70,6 +83,8 @@ private:
     spur_config_service config_{};
     spur_executor executor_table_{};
     spur_metrics metrics_table_{};
+    spur_notify notify_{};
+    spur_store store_table_{};
 };
 
 }  // namespace spur::host

@@ -1,9 +1,12 @@
 // The steps of a cycle: update the mirror, score, plan, and turn the plan into commands.
 #include "daemons/common/planning/cycle.hpp"
 
+#include <spur/plugin/plugin.hpp>
+
 #include <algorithm>
 #include <unordered_map>
 
+#include "daemons/common/host/process_state.hpp"
 #include "daemons/common/planning/wishes.hpp"
 
 namespace spur::planning {
@@ -118,13 +121,13 @@ void PlanningCycle::score(UnixSeconds now, CycleOutcome& outcome) {
         const auto& job = *mirror_.pending().backing(slot).job;
         if (job.priority_set) {
             mirror_.place(slot, job.priority);
-            PriorityReport::Line line{job.spec->partitions.empty() ? Text{} : job.spec->partitions.front(), {}};
-            line.answer.total = job.priority;
+            PriorityReport::Line line{job.spec->partitions.empty() ? Text{} : job.spec->partitions.front(), {}, {}, {}};
+            line.answer = {.total = job.priority, .exact = static_cast<double>(job.priority)};
             report_.put(job.id, {line});
             continue;
         }
         const spur_priority_query query{
-            .job = slot, .partition = SPUR_NONE, .nice = job.spec->nice.value_or(0), .reserved = 0, .site = 0};
+            .job = slot, .partition = SPUR_NONE, .nice = job.spec->nice.value_or(0), .site_factor = 0};
         for (std::uint32_t i = 0; i < std::max(view.partitions.count, 1U); ++i) {
             queries.push_back(query);
             if (i < view.partitions.count) queries.back().partition = *SPUR_AT(std::uint32_t, view.partitions, i);
@@ -133,11 +136,8 @@ void PlanningCycle::score(UnixSeconds now, CycleOutcome& outcome) {
     }
     slots.clear();
     if (queries.empty()) return;
-    std::vector<spur_priority> answers(queries.size());
-    const spur_span span{queries.data(), static_cast<std::uint32_t>(queries.size()), sizeof(spur_priority_query)};
     const auto begun = Clock::now();
-    const auto scored = plugins_.priority.call(&spur_priority_ops::score, &mirror_.view(now), span, answers.data(),
-                                               static_cast<std::uint32_t>(sizeof(spur_priority)));
+    auto scored = ask_for_scores(queries, now);
     outcome.scoring = Clock::now() - begun;
     if (!scored) outcome.problems.push_back(fmt::format("priorities could not be worked out: {}", scored.error().text));
     std::size_t at = 0;
@@ -146,9 +146,9 @@ void PlanningCycle::score(UnixSeconds now, CycleOutcome& outcome) {
         std::vector<PriorityReport::Line> lines;
         for (; at < queries.size() && queries[at].job == slot; ++at) {
             if (!scored) continue;
-            total = std::max(total, std::min<std::uint64_t>(answers[at].total, UINT32_MAX));
-            const auto partition = queries[at].partition;
-            lines.push_back({partition == SPUR_NONE ? Text{} : mirror_.partition(partition).name, answers[at]});
+            auto& line = lines.emplace_back(std::move((*scored)[at]));
+            total = std::max(total, std::min<std::uint64_t>(line.answer.total, UINT32_MAX));
+            if (queries[at].partition != SPUR_NONE) line.partition = mirror_.partition(queries[at].partition).name;
         }
         mirror_.place(slot, total);
         const auto& job = *mirror_.pending().backing(slot).job;
@@ -158,14 +158,63 @@ void PlanningCycle::score(UnixSeconds now, CycleOutcome& outcome) {
     }
 }
 
-void PlanningCycle::publish_shares(UnixSeconds now, CycleOutcome& outcome) {
-    std::vector<double> weights;
-    if (plugins_.priority.can(&spur_priority_ops::weights)) {
-        weights.resize(SPUR_FACTOR_COUNT);
-        if (!plugins_.priority.call(&spur_priority_ops::weights, weights.data(), std::uint32_t{SPUR_FACTOR_COUNT}))
-            weights.clear();
+// One instance answers what its factors are and what they come to: another may have others.
+Result<std::vector<PriorityReport::Line>> PlanningCycle::ask_for_scores(const std::vector<spur_priority_query>& queries,
+                                                                        UnixSeconds now) {
+    const auto plugin = plugins_.priority.pin();
+    if (!plugin) return fail(ErrorCode::unavailable, "no priority plugin is in force");
+    SPUR_TRY(auto factors, ask_for_factors(plugin));
+    const auto count = static_cast<std::uint32_t>(factors.size());
+    std::vector<spur_priority> totals(queries.size());
+    std::vector<double> raw(queries.size() * count), weighted(queries.size() * count);
+    const spur_scores out{.size = sizeof(spur_scores),
+                          .factor_count = count,
+                          .totals = totals.data(),
+                          .total_stride = sizeof(spur_priority),
+                          .reserved = 0,
+                          .raw = raw.data(),
+                          .weighted = weighted.data()};
+    const host::ProcessState before{host::ProcessState::Reading::cheap};
+    const auto scored = plugin.call(&spur_priority_ops::score, &mirror_.view(now), plugin::span_of(queries), &out);
+    plugin.instance().check_left("score", before);
+    SPUR_CHECK(scored);
+    if (*report_.factors() != factors) report_.put(std::move(factors));
+    std::vector<PriorityReport::Line> lines(queries.size());
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const auto from = static_cast<std::ptrdiff_t>(i * count), to = from + count;
+        lines[i] = {.partition = {},
+                    .answer = totals[i],
+                    .raw = {raw.begin() + from, raw.begin() + to},
+                    .weighted = {weighted.begin() + from, weighted.begin() + to}};
     }
-    report_.put_weights(std::move(weights));
+    return lines;
+}
+
+Result<std::vector<PriorityReport::Factor>> PlanningCycle::ask_for_factors(
+    const host::Pin<host::PriorityAxis>& plugin) {
+    using Factors = std::vector<PriorityReport::Factor>;
+    Factors factors;
+    if (!plugin.can(&spur_priority_ops::factors)) return factors;
+    constexpr std::size_t most = 256;
+    const spur_factor_sink sink{sizeof(spur_factor_sink), 0, &factors,
+                                [](const spur_factor_sink* self, const spur_factor* factor) -> spur_status {
+                                    auto& list = *static_cast<Factors*>(self->context);
+                                    if (list.size() == most) return SPUR_E_BUSY;
+                                    list.push_back({std::string{plugin::view(factor->name).substr(0, 63)},
+                                                    std::string{plugin::view(factor->help)}, factor->weight});
+                                    return SPUR_OK;
+                                }};
+    SPUR_CHECK(plugin.call(&spur_priority_ops::factors, &sink));
+    return factors;
+}
+
+void PlanningCycle::publish_shares(UnixSeconds now, CycleOutcome& outcome) {
+    if (const auto plugin = plugins_.priority.pin()) {
+        if (auto factors = ask_for_factors(plugin))
+            report_.put(std::move(*factors));
+        else
+            outcome.problems.push_back(fmt::format("priorities have no names: {}", factors.error().text));
+    }
     if (!plugins_.priority.can(&spur_priority_ops::shares)) return report_.put(PriorityReport::Shares{});
     const auto& view = mirror_.view(now);
     std::vector<spur_share> answers(view.associations.count);

@@ -58,6 +58,9 @@ private:
     std::uint64_t understood() const;  // wishes of jobs, by the plugins in force
     void publish_shares(UnixSeconds now, CycleOutcome& outcome);
     void score(UnixSeconds now, CycleOutcome& outcome);
+    Result<std::vector<PriorityReport::Line>> ask_for_scores(const std::vector<spur_priority_query>& queries,
+                                                             UnixSeconds now);
+    static Result<std::vector<PriorityReport::Factor>> ask_for_factors(const host::Pin<host::PriorityAxis>& plugin);
     void note_array_limits(CycleOutcome& outcome);
     void note_missing_nodes(CycleOutcome& outcome);
     void note_unknown_wishes(CycleOutcome& outcome);

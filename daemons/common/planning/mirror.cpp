@@ -4,16 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemons/common/planning/mirror_parts.hpp"
+
 namespace spur::planning {
 
 namespace {
-
-template <class T>
-spur_span span_of(const std::vector<T>& items) {
-    return {items.data(), static_cast<std::uint32_t>(items.size()), static_cast<std::uint32_t>(sizeof(T))};
-}
-
-spur_str str(std::string_view text) { return {text.data(), static_cast<std::uint32_t>(text.size()), 0}; }
 
 bool before(std::uint64_t priority_a, std::uint32_t id_a, std::uint64_t priority_b, std::uint32_t id_b) {
     return priority_a != priority_b ? priority_a > priority_b : id_a < id_b;

@@ -132,6 +132,7 @@ private:
         std::vector<std::vector<spur_device_view>> devices;
         std::vector<spur_device_link> links;
         std::deque<Words> near_cores;
+        std::vector<std::uint32_t> groups;
         std::uint32_t klass{};
     };
 
@@ -142,7 +143,8 @@ private:
     void update_node(const Node& node);
     void fill_node_gres(const Node& node, NodeBacking& backing);
     void add_gpus(const Node& node, std::size_t which, NodeBacking& backing, std::vector<spur_device_view>& devices);
-    void add_shards(const Node& node, const GresPool& pool, std::vector<spur_device_view>& devices);
+    void add_shards(const Node& node, const GresPool& pool, std::uint32_t gpus_at,
+                    std::vector<spur_device_view>& devices);
     void update_job(JobId id);
     std::uint32_t startable_tasks(const Job& job) const;  // of the record, as its array's limit stands
     void refresh_references();

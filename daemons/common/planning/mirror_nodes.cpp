@@ -60,6 +60,8 @@ void Mirror::add_gpus(const Node& node, std::size_t which, NodeBacking& backing,
                                 .type = gres_types_.number(pool.type),
                                 .socket = SPUR_NONE,
                                 .parent = SPUR_NONE,
+                                .parent_gres = SPUR_NONE,
+                                .reserved = 0,
                                 .units_total = place != nullptr && place->failed ? 0U : 1U,
                                 .units_used = busy ? 1U : 0U,
                                 .cores = {}};
@@ -73,7 +75,8 @@ void Mirror::add_gpus(const Node& node, std::size_t which, NodeBacking& backing,
 }
 
 // Shards lie on the gpus: one device for each, with as many units as it is cut into.
-void Mirror::add_shards(const Node& node, const GresPool& pool, std::vector<spur_device_view>& devices) {
+void Mirror::add_shards(const Node& node, const GresPool& pool, std::uint32_t gpus_at,
+                        std::vector<spur_device_view>& devices) {
     const auto each = shards_per_gpu(node);
     std::uint32_t gpus = 0;
     for (const auto& other : node.gres)
@@ -85,6 +88,8 @@ void Mirror::add_shards(const Node& node, const GresPool& pool, std::vector<spur
              .type = gres_types_.number(pool.type),
              .socket = place != nullptr && place->socket < node.topology.sockets ? place->socket : SPUR_NONE,
              .parent = gpu,
+             .parent_gres = gpus_at,
+             .reserved = 0,
              .units_total = place != nullptr && place->failed ? 0U : each,
              .units_used = gpu < node.use.shards.size() ? node.use.shards[gpu] : 0U,
              .cores = {}});
@@ -118,16 +123,22 @@ void Mirror::fill_node_gres(const Node& node, NodeBacking& backing) {
                                            .type = gres_types_.number(pool.type),
                                            .socket = SPUR_NONE,
                                            .parent = SPUR_NONE,
+                                           .parent_gres = SPUR_NONE,
+                                           .reserved = 0,
                                            .units_total = pool.count,
                                            .units_used = used,
                                            .cores = {}});
-        if (is_part_gres(pool.name.view())) add_shards(node, pool, backing.devices.back());
     }
     const auto gpu = gres_names_.number(gpu_gres);
-    const auto gpus =
+    const auto gpus_at =
         static_cast<std::uint32_t>(std::ranges::find(backing.gres, gpu, &spur_gres_view::name) - backing.gres.begin());
+    for (const auto& pool : node.gres)
+        if (is_part_gres(pool.name.view())) {
+            const auto shards = std::ranges::find(backing.gres, gres_names_.number(pool.name), &spur_gres_view::name);
+            add_shards(node, pool, gpus_at, backing.devices[static_cast<std::size_t>(shards - backing.gres.begin())]);
+        }
     for (const auto& link : node.gpu_links)
-        backing.links.push_back({link.from, link.to, gpus, link.weight, link.kind, 0});
+        backing.links.push_back({link.from, link.to, gpus_at, link.weight, link.kind, 0});
     for (std::size_t i = 0; i < backing.gres.size(); ++i) {
         auto& gres = backing.gres[i];
         gres.devices = span_of(backing.devices[i]);
@@ -150,7 +161,8 @@ void Mirror::update_switches() {
                                  .level = one.level,
                                  .parent = one.parent,
                                  .reserved = 0,
-                                 .nodes = {}});
+                                 .nodes = {},
+                                 .order = {}});
     }
     for (std::size_t i = 0; i < switch_words_.size(); ++i) switch_views_[i].nodes = bits(switch_words_[i], node_count);
 }
@@ -189,8 +201,7 @@ void Mirror::update_node(const Node& node) {
     view.threads_per_core = node.cpus_per_core();
     view.cpus = node.usable_cpus();
     view.cpus_used = node.use.cpus;
-    view.klass =
-        node_classes_.try_emplace(class_of(node), static_cast<std::uint32_t>(node_classes_.size())).first->second;
+    view.klass = backing.klass;
     view.memory_mib = node.usable_memory_mib();
     view.memory_used_mib = node.use.memory_mib;
     view.tmp_mib = node.tmp_mib;
@@ -198,10 +209,14 @@ void Mirror::update_node(const Node& node) {
     view.cores_offered = bits(backing.cores_offered, cores);
     view.features = bits(backing.features, static_cast<std::uint32_t>(backing.features.size() * 64));
     view.gres = span_of(backing.gres);
-    view.leaf_switch = model_->switches->leaf_of(node.name.str());
+    backing.groups.clear();
+    if (const auto leaf = model_->switches->leaf_of(node.name.str()); leaf != Switch::none)
+        backing.groups.push_back(leaf);
+    view.groups = span_of(backing.groups);
     view.owner_uid = node.exclusive_uid == nobody ? SPUR_NONE : node.exclusive_uid;
     view.running_jobs = node.job_count;
-    for (const auto jobs : node.use.core_jobs) view.sharing_jobs = std::max<std::uint32_t>(view.sharing_jobs, jobs);
+    for (const auto jobs : node.use.core_jobs)
+        view.most_jobs_per_core = std::max<std::uint32_t>(view.most_jobs_per_core, jobs);
 }
 
 }  // namespace spur::planning

@@ -4,10 +4,10 @@
 #include <spur/plugin/view.h>
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "core/base/bitset.hpp"
-#include "core/base/text.hpp"
 #include "daemons/common/planning/mirror.hpp"
 
 namespace spur::planning {
@@ -32,7 +32,7 @@ spur_span span_of(const std::vector<T>& items) {
     return {items.data(), static_cast<std::uint32_t>(items.size()), static_cast<std::uint32_t>(sizeof(T))};
 }
 
-inline spur_str str(const Text& text) { return {text.view().data(), static_cast<std::uint32_t>(text.size()), 0}; }
+inline spur_str str(std::string_view text) { return {text.data(), static_cast<std::uint32_t>(text.size()), 0}; }
 
 inline std::uint32_t seconds(std::uint32_t minutes) {
     return minutes == unlimited || minutes > unlimited / 60 - 1 ? SPUR_UNLIMITED : minutes * 60;

@@ -19,9 +19,10 @@ void PriorityReport::put(Shares shares) {
     shares_ = std::move(made);
 }
 
-void PriorityReport::put_weights(std::vector<double> weights) {
+void PriorityReport::put(std::vector<Factor> factors) {
+    auto made = std::make_shared<const std::vector<Factor>>(std::move(factors));
     const std::lock_guard lock{mutex_};
-    weights_ = std::move(weights);
+    factors_ = std::move(made);
 }
 
 std::vector<PriorityReport::Line> PriorityReport::find(JobId job) const {
@@ -35,9 +36,9 @@ std::shared_ptr<const PriorityReport::Shares> PriorityReport::shares() const {
     return shares_;
 }
 
-std::vector<double> PriorityReport::weights() const {
+std::shared_ptr<const std::vector<PriorityReport::Factor>> PriorityReport::factors() const {
     const std::lock_guard lock{mutex_};
-    return weights_;
+    return factors_;
 }
 
 }  // namespace spur::planning

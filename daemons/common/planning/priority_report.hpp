@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -18,9 +19,16 @@ namespace spur::planning {
 
 class PriorityReport {
 public:
+    // A factor as the plugin named it; the order is that of Line::raw.
+    struct Factor {
+        std::string name, help;
+        double weight{};
+        bool operator==(const Factor&) const = default;
+    };
     struct Line {
         Text partition;
         spur_priority answer{};
+        std::vector<double> raw, weighted;  // empty: the priority was set by hand
     };
     using Shares = std::map<AssociationId, spur_share>;
 
@@ -28,18 +36,18 @@ public:
     void clear();
     void put(JobId job, std::vector<Line> lines);
     void put(Shares shares);
-    void put_weights(std::vector<double> weights);
+    void put(std::vector<Factor> factors);
 
     // ---- any thread
     std::vector<Line> find(JobId job) const;
     std::shared_ptr<const Shares> shares() const;
-    std::vector<double> weights() const;
+    std::shared_ptr<const std::vector<Factor>> factors() const;
 
 private:
     mutable std::mutex mutex_;
     std::unordered_map<JobId, std::vector<Line>> lines_;
     std::shared_ptr<const Shares> shares_{std::make_shared<Shares>()};
-    std::vector<double> weights_;
+    std::shared_ptr<const std::vector<Factor>> factors_{std::make_shared<std::vector<Factor>>()};
 };
 
 }  // namespace spur::planning

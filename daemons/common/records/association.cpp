@@ -119,7 +119,10 @@ Result<void> set_string(AccountsChange& change, const Setting& setting) {
 // clang-format off
 constexpr AccountsField association_head[] = {
     {.listing = column("cluster", "Cluster", 10), .member = "cluster",
-     .get = [](const AccountsView& view) { return view.association ? Value{view.accounts.all.cluster()} : Value{}; }},
+     .get = [](const AccountsView& view) {  // another cluster's associations are not known, its name is
+         const auto& all = view.accounts.all;
+         return view.association || all.associations().empty() ? Value{all.cluster()} : Value{};
+     }},
     {.listing = column("account", "Account", 10), .member = "acct", .get = account_of},
     {.listing = column("user", "User", 10), .member = "user", .get = user_of},
     {.listing = column("partition", "Partition", 10), .member = "partition", .get = of_association<&A::partition>},

@@ -14,6 +14,7 @@
 #include "core/base/sha256.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,12 +33,19 @@ struct Audience {
     [[nodiscard]] Result<void> check(std::string_view text) const;
 };
 
-// What a credential is for.
+// What a credential is for, and what else is known about the call.
 struct CredentialRequest {
     std::string_view method;
     Digest body{};
-    std::string_view audience;  // Audience::text()
+    std::string_view audience;        // Audience::text(), as the client knows it
+    std::string_view on_behalf_of{};  // a uid in decimal: as whom a front end asks; empty: as itself
+    std::string_view peer{};          // the other side's address...
+    std::string_view peer_name{};     // ...and its name: in the client's certificate, or as the client was told it
+    std::string_view server{};        // on the server: its own Audience::text(), complete; not bound
 };
+
+// How many credentials a server may ask for before it has to decide.
+inline constexpr unsigned most_legs = 4;
 
 // [client side] Used by one thread at a time, the channel's.
 class CredentialSource {
@@ -49,6 +57,15 @@ public:
 
     // Whether whoever sees a credential can use it: then it is only sent over TLS, or within this machine.
     [[nodiscard]] virtual bool needs_privacy() const { return false; }
+
+    // May the server ask back? Then a stream waits for its first word, and respond() makes the next credential, for the
+    // same request, where `credential` was met with `challenge`.
+    [[nodiscard]] virtual bool expects_challenges() const { return false; }
+    virtual Result<std::string> respond(const CredentialRequest& request, std::string_view credential,
+                                        std::string_view challenge) {
+        static_cast<void>(request), static_cast<void>(credential), static_cast<void>(challenge);
+        return fail(ErrorCode::denied, "the server asks back, and this side's auth plugin has no answer to that");
+    }
 
     // Should the server prove itself? If so, a reply without a proof is refused before anyone sees it.
     [[nodiscard]] virtual bool demands_proof() const { return false; }
@@ -64,7 +81,24 @@ public:
 struct Caller {
     std::uint32_t uid{nobody};
     std::uint32_t gid{nobody};
-    std::string name;  // of the user, when known
+    std::string name{};  // of the user, when known
+    std::uint32_t through{nobody};  // the front end that asks on this user's behalf; nobody: he asks himself
+    std::string origin{};           // where the credential was made, as far as its mechanism proves that
+    std::optional<std::vector<std::string>> groups{};  // all of them, by name or number; nothing: ask the directory
+    bool is_scoped{false};                             // may do less than the user himself
+    std::int64_t token_expires{0};  // of a token that whoever has it can use; 0: the credential is none
+};
+
+// Who is calling, or what he must answer first.
+struct Verdict {
+    Verdict(Caller is) : caller{std::move(is)} {}  // NOLINT: a caller is a verdict
+    static Verdict ask_back(std::string question) {
+        Verdict verdict{Caller{}};
+        verdict.challenge = std::move(question);
+        return verdict;
+    }
+    Caller caller;
+    std::string challenge{};  // not empty: nobody yet
 };
 
 // Where a call came from: for logs and for plugins that look at it. It proves nothing by itself.
@@ -79,8 +113,9 @@ class Authenticator {
 public:
     virtual ~Authenticator() = default;
 
-    // `credential` is empty if the caller sent none. An error ends the call with UNAUTHENTICATED and that sentence.
-    virtual Result<Caller> verify(const CredentialRequest& request, std::string_view credential, const Peer& peer) = 0;
+    // `credential` is empty if the caller sent none. An error ends the call with UNAUTHENTICATED and that sentence; a
+    // challenge does too, and goes along.
+    virtual Result<Verdict> verify(const CredentialRequest& request, std::string_view credential, const Peer& peer) = 0;
 
     // Whether replies carry a proof; costs a digest of each reply.
     [[nodiscard]] virtual bool gives_proof() const { return false; }

@@ -44,10 +44,20 @@ private:
 
     RpcResult<void> connect_once(Patience& patience);
     RpcResult<void> connect(Patience& patience);
+    // A credential that the server met with a question.
+    struct Leg {
+        std::string credential, challenge;
+    };
     RpcResult<std::shared_ptr<StreamState>> start(std::string_view method, std::string_view body,
-                                                  const CallOptions& call, bool streaming, Clock::time_point deadline);
+                                                  const CallOptions& call, bool streaming, Clock::time_point deadline,
+                                                  const std::optional<Leg>& last);
     RpcResult<std::string> attempt(std::string_view method, std::string_view body, const CallOptions& call,
                                    Clock::time_point deadline);
+    RpcResult<std::string> attempt_leg(std::string_view method, std::string_view body, const CallOptions& call,
+                                       Clock::time_point deadline, std::optional<Leg>& leg);
+    Result<std::string> make_credential(const CredentialRequest& request, const std::optional<Leg>& last);
+    static std::optional<Leg> asked_back(const StreamState& stream);
+    bool await_first_word(const StreamState& stream, Clock::time_point deadline);
     bool await_end(const StreamState& stream, Clock::time_point deadline);
     [[nodiscard]] bool has_alternative() const { return options_.endpoints.size() > 1; }
     void move_on();
@@ -67,6 +77,14 @@ private:
     // To keep clients from knocking in step; std::random_device would cost each command 30 us in a virtual machine.
     std::minstd_rand dice_{static_cast<std::uint32_t>(Clock::now().time_since_epoch().count())};
 };
+
+// What the server wants to know before it decides about this stream's credential.
+std::optional<Channel::Impl::Leg> Channel::Impl::asked_back(const StreamState& stream) {
+    if (!stream.error || stream.error->status != Status::unauthenticated) return std::nullopt;
+    const auto* const challenge = stream.error->trailers.find(challenge_key);
+    if (challenge == nullptr || challenge->empty()) return std::nullopt;
+    return Leg{stream.credential, *challenge};
+}
 
 void Channel::Impl::disconnect() {
     if (connection_) connection_->fail("this side dropped the connection");
@@ -180,7 +198,8 @@ RpcResult<void> Channel::Impl::connect(Patience& patience) {
 
 RpcResult<std::shared_ptr<StreamState>> Channel::Impl::start(std::string_view method, std::string_view body,
                                                              const CallOptions& call, bool streaming,
-                                                             Clock::time_point deadline) {
+                                                             Clock::time_point deadline,
+                                                             const std::optional<Leg>& last) {
     auto stream = std::make_shared<StreamState>(options_.max_message_bytes);
     stream->method = method;
     stream->streaming = streaming;
@@ -188,7 +207,10 @@ RpcResult<std::shared_ptr<StreamState>> Channel::Impl::start(std::string_view me
         const auto digest = sha256(body);
         stream->audience = Audience{options_.cluster, options_.server, connection_->server_instance()}.text();
         stream->digest = to_hex(digest);
-        auto credential = options_.credentials->make({method, digest, stream->audience});
+        stream->on_behalf_of = call.on_behalf_of;
+        const auto peer = current().text();
+        auto credential = make_credential(
+            {method, digest, stream->audience, stream->on_behalf_of, peer, current().host}, last);
         if (!credential)
             return std::unexpected(RpcError{std::move(credential).error(), Status::unauthenticated, {}, false});
         stream->credentials = options_.credentials;
@@ -215,9 +237,26 @@ bool Channel::Impl::await_end(const StreamState& stream, Clock::time_point deadl
     return true;
 }
 
+Result<std::string> Channel::Impl::make_credential(const CredentialRequest& request, const std::optional<Leg>& last) {
+    return last ? options_.credentials->respond(request, last->credential, last->challenge)
+                : options_.credentials->make(request);
+}
+
+// Each leg is the same call with another credential; nothing is done before the server is content with one.
 RpcResult<std::string> Channel::Impl::attempt(std::string_view method, std::string_view body, const CallOptions& call,
                                               Clock::time_point deadline) {
-    auto started = start(method, body, call, false, deadline);
+    std::optional<Leg> leg;
+    for (unsigned legs = 1;; ++legs) {
+        auto reply = attempt_leg(method, body, call, deadline, leg);
+        if (reply || !leg || legs == most_legs || connection_ == nullptr || !connection_->usable()) return reply;
+    }
+}
+
+RpcResult<std::string> Channel::Impl::attempt_leg(std::string_view method, std::string_view body,
+                                                  const CallOptions& call, Clock::time_point deadline,
+                                                  std::optional<Leg>& leg) {
+    auto started = start(method, body, call, false, deadline, leg);
+    leg.reset();
     if (!started) return std::unexpected(std::move(started).error());
     StreamState& stream = **started;
     connection_->write(stream, std::string{body});
@@ -230,7 +269,10 @@ RpcResult<std::string> Channel::Impl::attempt(std::string_view method, std::stri
         late.error().maybe_processed = true;
         return late;
     }
-    if (stream.error) return std::unexpected(std::move(*stream.error));
+    if (stream.error) {
+        leg = asked_back(stream);
+        return std::unexpected(std::move(*stream.error));
+    }
     tell_age(stream);
     return std::move(stream.messages.front());
 }
@@ -268,11 +310,26 @@ RpcResult<std::shared_ptr<StreamState>> Channel::Impl::open(std::string_view met
     Patience patience{Clock::now() + call.timeout, call.unreachable_timeout};
     watch_wait(patience, call);
     if (auto connected = connect(patience); !connected) return std::unexpected(std::move(connected).error());
-    auto stream = start(method, {}, call, true, patience.deadline);
-    if (!stream) return stream;
-    last_stream_ = *stream;
-    connection_->pump();
-    return stream;
+    std::optional<Leg> leg;
+    for (unsigned legs = 1;; ++legs) {
+        auto stream = start(method, {}, call, true, patience.deadline, leg);
+        if (!stream) return stream;
+        last_stream_ = *stream;
+        connection_->pump();
+        if (!options_.credentials || !options_.credentials->expects_challenges()) return stream;
+        if (!await_first_word(**stream, patience.deadline))
+            return rpc_fail(Status::deadline_exceeded, "{}: {} did not answer in time", method, current().text());
+        leg = asked_back(**stream);
+        if (!leg || legs == most_legs || !connection_->usable()) return stream;
+    }
+}
+
+bool Channel::Impl::await_first_word(const StreamState& stream, Clock::time_point deadline) {
+    while (stream.http_status == 0 && !stream.ended)
+        if (!connection_->pump_until(deadline)) return false;
+    // A server that only says no does so in one go: its headers are the end.
+    if (stream.grpc_status) return await_end(stream, deadline);
+    return true;
 }
 
 Channel::Channel(ChannelOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}

@@ -54,6 +54,7 @@ struct CallOptions {
     std::chrono::milliseconds unreachable_timeout{5000};
     bool idempotent{false};  // see above
     Metadata metadata;       // further request headers
+    std::string on_behalf_of{};  // a uid: asked as that user, by a front end that the server trusts to
     bool long_poll{false};   // the answer comes when something happens: that it takes its time is nothing to tell
 };
 

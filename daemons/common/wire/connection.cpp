@@ -231,6 +231,7 @@ RpcResult<void> Connection::start(const std::shared_ptr<StreamState>& stream, co
     if (stream->credentials != nullptr) {
         fields.push_back(field(auth_key, stream->credential, NGHTTP2_NV_FLAG_NO_INDEX));
         fields.push_back(field(audience_key, stream->audience));
+        if (!stream->on_behalf_of.empty()) fields.push_back(field(behalf_key, stream->on_behalf_of));
         if (!stream->streaming) fields.push_back(field(digest_key, stream->digest, NGHTTP2_NV_FLAG_NO_INDEX));
     }
     stream->proven = stream->credentials == nullptr || !stream->credentials->demands_proof();

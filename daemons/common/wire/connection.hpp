@@ -46,7 +46,7 @@ struct StreamState {
     std::string grpc_message;
 
     std::shared_ptr<CredentialSource> credentials;
-    std::string credential, audience, digest;
+    std::string credential, audience, digest, on_behalf_of;
 
     bool ended{false};
     std::optional<RpcError> error;  // after `ended`; none: OK

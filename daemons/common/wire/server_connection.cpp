@@ -187,6 +187,8 @@ void ServerConnection::take_header(ServerStream& stream, std::string_view name, 
         stream.credential = value;
     else if (name == audience_key)
         stream.audience = value;
+    else if (name == behalf_key)
+        stream.on_behalf_of = value;
     else if (name == digest_key)
         stream.digest = find_digest(value);
     else if (name == "grpc-timeout")
@@ -298,17 +300,27 @@ bool ServerConnection::authenticate(ServerStream& stream) {
         refuse_credential(stream, meant.error());
         return false;
     }
+    const auto server = service_.audience.text();
     const Digest body = stream.method->stream ? sha256({}) : stream.digest.value_or(Digest{});
-    Result<Caller> verified = fail(ErrorCode::internal, "the auth plugin failed");
+    Result<Verdict> verified = fail(ErrorCode::internal, "the auth plugin failed");
     guard(stream, [&] {
-        verified = authenticator->verify({stream.path, body, stream.audience}, stream.credential, *peer_);
+        verified = authenticator->verify(
+            {stream.path, body, stream.audience, stream.on_behalf_of, peer_->address, peer_->certificate, server},
+            stream.credential, *peer_);
     });
     if (stream.ending) return false;
+    if (verified && !verified->challenge.empty()) {
+        Ending question{Status::unauthenticated, "the credential is one leg of several; answer the challenge"};
+        question.trailers.add(challenge_key, verified->challenge);
+        abort(stream, std::move(question));
+        count_stranger();
+        return false;
+    }
     if (!verified) {
         refuse_credential(stream, verified.error());
         return false;
     }
-    stream.caller = *std::move(verified);
+    stream.caller = std::move(verified->caller);
     stream.authenticated = known_ = true;
     return true;
 }
@@ -341,7 +353,12 @@ void ServerConnection::refuse_credential(ServerStream& stream, const Error& why)
     if (known_) return;
     std::string{}.swap(stream.credential);  // a stranger who does not read the answer must not have us keep it
     stream.metadata = {};
-    if (++refusals_ == service_.options.max_refusals) drain("too many wrong credentials");
+    count_stranger();
+}
+
+// Somebody was not let in; where nobody else on this connection was either, that happens a few times only.
+void ServerConnection::count_stranger() {
+    if (!known_ && ++refusals_ == service_.options.max_refusals) drain("too many wrong credentials");
 }
 
 void ServerConnection::dispatch_unary(ServerStream& stream) {

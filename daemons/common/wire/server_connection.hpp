@@ -29,7 +29,7 @@ struct ServerStream {
     std::int32_t id;
     enum class Phase : std::uint8_t { headers, body, handled } phase{Phase::headers};
 
-    std::string http_method, path, content_type, credential, audience;
+    std::string http_method, path, content_type, credential, audience, on_behalf_of;
     std::string encoding;          // of its messages; empty: none
     bool negotiates{false};        // the client says which encodings it takes...
     bool accepts_gzip{false};      // ...and this is one of them
@@ -98,6 +98,7 @@ private:
     bool authenticate(ServerStream& stream);
     bool admit(ServerStream& stream);
     bool within_open_rate();
+    void count_stranger();
     void refuse_credential(ServerStream& stream, const Error& why);
     // Runs a handler or callback; what it throws ends the stream and nothing else.
     void guard(ServerStream& stream, const std::function<void()>& function);

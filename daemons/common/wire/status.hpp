@@ -43,6 +43,8 @@ enum class Status : std::uint8_t {
 // Names both sides must agree upon.
 inline constexpr std::string_view auth_key = "spur-auth";              // request: the caller's credential
 inline constexpr std::string_view audience_key = "spur-audience";      // request: the server the credential is for
+inline constexpr std::string_view behalf_key = "spur-on-behalf-of";    // request: the uid as whom a front end asks
+inline constexpr std::string_view challenge_key = "spur-challenge";    // trailer: what the next credential must answer
 inline constexpr std::string_view digest_key = "spur-digest";          // request: SHA-256 of its message, hexadecimal
 inline constexpr std::string_view auth_reply_key = "spur-auth-reply";  // reply: the server's proof of itself
 inline constexpr std::string_view leader_key =

@@ -247,6 +247,16 @@ Result<void> Agents::claim_name(const std::shared_ptr<Link>& link, NodeId node) 
     return fail(ErrorCode::conflict, "{}", why);
 }
 
+void Agents::close_all(const std::string& why) {
+    std::vector<std::shared_ptr<Link>> open;
+    {
+        const std::lock_guard lock{mutex_};
+        for (const auto& [id, presence] : nodes_)
+            if (presence.link) open.push_back(presence.link);
+    }
+    for (const auto& link : open) link->session.close(Error{ErrorCode::unavailable, why});
+}
+
 void Agents::refuse(const Link& link, const Error& why) {
     v1::ControllerMessage message;
     message.mutable_refused()->set_why(why.text);
@@ -436,6 +446,8 @@ v1::AgentPolicy Agents::policy(NodeId node) const {
     policy.set_task_prolog(config_.task_prolog);
     policy.set_task_epilog(config_.task_epilog);
     policy.set_reboot_program(config_.reboot_program);
+    policy.set_sample_s(config_.sample_s);
+    policy.set_over_memory_kill(config_.over_memory_kill);
     policy.set_cluster_name(cluster_name_);
     return policy;
 }

@@ -42,6 +42,7 @@ public:
     // A stream has been opened; the caller may be an agent (the service has checked who it is).
     void open(wire::Session session);
     void reconfigure(AgentConfig config);
+    void close_all(const std::string& why);  // agents come back and prove themselves anew
     std::optional<NodeVitals> vitals(NodeId node) const;
     std::size_t connected() const;
     bool can_reboot() const;  // a program for it is configured

@@ -1,6 +1,8 @@
 // What agents report: turned into commands, and acknowledged once it is known what became of them.
 #include "daemons/spurctld/agents/agents.hpp"
 
+#include <algorithm>
+
 namespace spur::ctld {
 
 namespace {
@@ -14,9 +16,23 @@ EndCause cause_of(const v1::StepReport& report) {
     return EndCause::exited;
 }
 
-StepUsage usage_of(const v1::StepReport& report) {
-    const auto& usage = report.usage();
-    return {usage.user_us(), usage.system_us(), usage.max_rss_kib(), usage.read_bytes(), usage.write_bytes()};
+// Whatever an agent says, sums over many nodes stay what accounting can hold.
+constexpr std::uint64_t most_used = std::uint64_t{1} << 48;
+
+StepUsage usage_of(const v1::StepReport& report, NodeId node) {
+    const auto& said = report.usage();
+    StepUsage usage{.user_us = std::min(said.user_us(), most_used),
+                    .system_us = std::min(said.system_us(), most_used),
+                    .max_rss_kib = std::min(said.max_rss_kib(), most_used),
+                    .read_bytes = std::min(said.read_bytes(), most_used),
+                    .write_bytes = std::min(said.write_bytes(), most_used)};
+    std::vector<std::uint64_t> values;
+    for (const auto& task : report.tasks()) {
+        values.clear();
+        for (const auto value : task.values()) values.push_back(std::min(value, most_used));
+        usage.add_task(node, task.task(), values);
+    }
+    return usage;
 }
 
 constexpr std::size_t longest_detail = 4096;  // of what an agent says about an end
@@ -62,7 +78,7 @@ void Agents::take_report(const std::shared_ptr<Link>& link, NodeId node, const v
                                           .node_done = report.node_done(),
                                           .detail = report.error().substr(0, longest_detail),
                                           .must_hold = true,
-                                          .usage = counts_usage ? usage_of(report) : StepUsage{}},
+                                          .usage = counts_usage ? usage_of(report, node) : StepUsage{}},
                                 decided);
             }
             break;
@@ -111,7 +127,7 @@ void Agents::finish_step(NodeId node, const v1::StepReport& report, const Engine
                                             .nodes = {node},
                                             .cause = cause_of(report),
                                             .exit_status = report.exit_status(),
-                                            .usage = usage_of(report)},
+                                            .usage = usage_of(report, node)},
                                decided);
     // While not every controller can count them, srun ends the step. Until then the agent keeps its report.
     engine_.post([this, key, attempt = report.attempt(), decided] {

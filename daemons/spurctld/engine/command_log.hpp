@@ -45,6 +45,7 @@ class CommandLog {
 public:
     virtual ~CommandLog() = default;
     virtual Result<void> open(LogListener& listener) = 0;
+    virtual void stop() {}  // open() and snapshot() that are under way give up
     // All or none, in this order. ErrorCode::unavailable: not the leader. On success one on_outcome follows.
     virtual Result<void> propose(const std::vector<std::string>& entries, std::uint64_t ticket) = 0;
     // A committed outcome means: after this call this was the leader, and it had reported all that was committed

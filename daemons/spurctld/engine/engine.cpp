@@ -61,6 +61,7 @@ Result<void> Engine::start() {
 }
 
 void Engine::stop() {
+    log_->stop();
     if (thread_.joinable()) {
         thread_.request_stop();
         inbox_.interrupt();
@@ -309,6 +310,11 @@ void Engine::answer(std::uint64_t sequence, const Error& error, Answer::Stage st
 
 void Engine::apply(const Committed& committed) {
     if (broken_) return;
+    if (committed.index <= applied_index_)
+        return break_down(
+            fmt::format("log entry {} came after entry {}: the state plugin gives entries twice or "
+                        "backwards",
+                        committed.index, applied_index_));
     Done done;
     Result<Answer> applied;
     const auto tried = guarded([&] {

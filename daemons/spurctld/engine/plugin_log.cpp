@@ -96,8 +96,11 @@ PluginLog::~PluginLog() = default;
 
 Result<void> PluginLog::open(LogListener& listener) {
     listener_table_->listener = &listener;
-    return as_result(state_.call(&spur_state_ops::open, &listener_table_->table));
+    const host::StopWhen stop{host::is_stop_signal_pending};  // the loop that reads signals does not run yet
+    return as_result(state_.call(&spur_state_ops::open, &listener_table_->table, stop.get()));
 }
+
+void PluginLog::stop() { stop_.stop(); }
 
 Result<void> PluginLog::propose(const std::vector<std::string>& entries, std::uint64_t ticket) {
     std::vector<spur_state_entry> records;
@@ -114,7 +117,9 @@ Result<void> PluginLog::barrier(std::uint64_t ticket) {
 Result<void> PluginLog::snapshot(std::uint64_t index, const std::vector<std::string>& chunks) {
     ChunkReader reader{chunks};
     const spur_source source{sizeof(spur_source), 0, &reader, &ChunkReader::read};
-    return as_result(state_.call(&spur_state_ops::snapshot, index, &source));
+    const auto stored = state_.call(&spur_state_ops::snapshot, index, &source, stop_.get());
+    stop_.report_if_late(state_.type(), "snapshot");
+    return as_result(stored);
 }
 
 Result<LogStatus> PluginLog::status() {

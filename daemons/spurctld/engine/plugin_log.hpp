@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "daemons/common/host/host.hpp"
+#include "daemons/common/host/stop.hpp"
 #include "daemons/spurctld/engine/command_log.hpp"
 
 namespace spur::ctld {
@@ -14,6 +15,7 @@ public:
     ~PluginLog() override;
 
     Result<void> open(LogListener& listener) override;
+    void stop() override;
     Result<void> propose(const std::vector<std::string>& entries, std::uint64_t ticket) override;
     Result<void> barrier(std::uint64_t ticket) override;
     Result<void> snapshot(std::uint64_t index, const std::vector<std::string>& chunks) override;
@@ -27,6 +29,7 @@ private:
     struct ListenerTable;  // the C listener; outlives the plugin instance
     host::Bound<host::StateAxis> state_;
     std::unique_ptr<ListenerTable> listener_table_;
+    host::StopSource stop_;
 };
 
 }  // namespace spur::ctld

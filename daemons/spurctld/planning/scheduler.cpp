@@ -161,10 +161,10 @@ void Scheduler::fade_usage() {
         if (cluster.active_jobs().empty() && std::ranges::none_of(cluster.associations(), used) &&
             std::ranges::none_of(cluster.qos(), used))
             return;
-        const auto elapsed = engine_.now() - cluster.usage_time();
+        const auto since = cluster.usage_time(), now = engine_.now();
         DecayUsage command;
-        if (cluster.usage_time() != 0 && elapsed > 0) {
-            const auto left = priority_.call(&spur_priority_ops::decay, static_cast<double>(elapsed));
+        if (since != 0 && now > since) {
+            const auto left = priority_.call(&spur_priority_ops::decay, since, now);
             if (!left) return log_(fmt::format("usage could not fade: {}", left.error().text));
             command.factor = std::clamp(*left, 0.0, 1.0);
         }

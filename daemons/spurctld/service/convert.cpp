@@ -8,6 +8,7 @@
 #include "core/text/endpoint.hpp"
 #include "core/text/hostlist.hpp"
 #include "core/text/pattern.hpp"
+#include "daemons/common/records/step_usage.hpp"
 #include "daemons/spurctld/service/users.hpp"
 
 namespace spur::ctld {
@@ -214,12 +215,11 @@ void step_to_wire(const planning::ReadModel& model, const Step& step, v1::Step& 
     wire.set_cpus(cpus);
     wire.set_tres(step_tres(step).str());
     if (step.usage != StepUsage{}) {
-        auto& usage = *wire.mutable_usage();
-        usage.set_user_us(step.usage.user_us);
-        usage.set_system_us(step.usage.system_us);
-        usage.set_max_rss_kib(step.usage.max_rss_kib);
-        usage.set_read_bytes(step.usage.read_bytes);
-        usage.set_write_bytes(step.usage.write_bytes);
+        const auto name_of = [&](NodeId id) {
+            const auto& node = model.nodes.get(id.value);
+            return node ? node->name.str() : std::string{};
+        };
+        records::usage_to_wire(step.usage, name_of, *wire.mutable_usage());
     }
     if (const auto& job = model.jobs.get(step.key.job.value)) {
         wire.set_uid(job->spec->uid);

@@ -153,6 +153,19 @@ void qos_to_wire(const Qos& qos, v1::Qos& wire) {
     usage_to_wire(qos.usage, *wire.mutable_usage());
 }
 
+void factors_to_wire(const planning::PriorityReport& report, const Job& job, v1::Job& wire) {
+    const auto factors = report.factors();
+    const auto lines = report.find(job.id);
+    const auto best = std::ranges::max_element(lines, {}, [](const auto& line) { return line.answer.total; });
+    if (best == lines.end()) return;
+    for (std::size_t i = 0; i < std::min(factors->size(), best->raw.size()); ++i) {
+        auto& factor = *wire.add_factors();
+        factor.set_name((*factors)[i].name);
+        factor.set_raw(best->raw[i]);
+        factor.set_weighted(best->weighted[i]);
+    }
+}
+
 Account account_from_wire(const v1::Account& wire) {
     Account account{Text{wire.name()}, Text{wire.description()}, Text{wire.organization()}, {}};
     for (const auto& name : wire.coordinators()) account.coordinators.emplace_back(name);

@@ -84,6 +84,7 @@ void Service::register_all(wire::RpcServer& server) {
     unary("AwaitAllocation", &Service::await_allocation);
     unary("CreateStep", &Service::create_step);
     unary("FinishStep", &Service::finish_step);
+    unary("LocateSteps", &Service::locate_steps);
     unary("ReleaseAllocation", &Service::release_allocation);
     here("Membership", &Service::membership);
     unary("Explain", &Service::explain);
@@ -92,6 +93,11 @@ void Service::register_all(wire::RpcServer& server) {
     unary("EditAccounts", &Service::edit_accounts);
     unary("ListShares", &Service::list_shares);
     unary("ListPriorities", &Service::list_priorities);
+
+    server.unary("/spur.v1.Tokens/Issue", [this](const Call& call) {
+        if (!engine_.is_current()) return call.fail(still_reading, ask_again());
+        with_name(call, &Service::issue_token);
+    });
 
     server.stream("/spur.v1.Controller/Watch", [this](const wire::Session& session) {
         if (!engine_.is_current()) return session.close(still_reading, ask_again());
@@ -125,6 +131,7 @@ void Service::register_all(wire::RpcServer& server) {
 }
 
 void Service::with_name(const Call& call, void (Service::*handler)(const Call&)) {
+    if (call.caller().through != nobody) note_front_end(call);
     // Daemons and root may do everything, whatever they are called: they must not depend on a directory service.
     if (authority_.is_daemon(call.caller().uid)) return (this->*handler)(call);
     users_.find(call.caller().uid, [this, call, handler](const Result<Users::Record>& user) {

@@ -15,6 +15,7 @@
 #include "daemons/spurctld/engine/read_gate.hpp"
 #include "daemons/spurctld/planning/what_if.hpp"
 #include "daemons/spurctld/service/authority.hpp"
+#include "daemons/spurctld/service/job_submit.hpp"
 #include "daemons/spurctld/service/users.hpp"
 #include "daemons/spurctld/service/watch.hpp"
 #include "spur/v1/controller.pb.h"
@@ -34,6 +35,10 @@ struct ServiceHooks {
     std::function<const planning::PriorityReport&()> priorities;
     std::function<std::string(std::string_view key)> priority_option;  // as configured; empty: its default
     std::function<Result<std::string>(std::string body)> sign_step;    // a SignedCredential
+    std::function<Result<std::string>(Uid uid, const std::string& user, std::chrono::seconds lifespan,
+                                      const std::string& scopes)>
+        issue_token;  // may wait
+    std::optional<JobSubmitChain> job_submit;
     std::string hostname;
     std::string listen_host;
     std::uint16_t listen_port{};
@@ -55,6 +60,8 @@ private:
     // service_jobs.cpp
     void submit(const Call& call);
     void submit_as(const Call& call, const v1::SubmitRequest& request, const Users::Records& owners);
+    void submit_checked(const Call& call, const v1::SubmitRequest& request, const Users::Records& owners,
+                        std::vector<SubmittedJob> jobs, const std::vector<std::string>& notes);
     void test_submission(const Call& call, const std::shared_ptr<const planning::ReadModel>& model,
                          const JobSpec& spec);  // --test-only
     void list_jobs(const Call& call);
@@ -62,7 +69,8 @@ private:
     void signal_jobs(const Call& call);
     void update_jobs(const Call& call);
     void update_jobs_of(const Call& call, const v1::UpdateJobsRequest& request, const Users::Records& owners);
-    OwnerGroups groups_of(const UserRecord& owner) const;
+    // Of a job's owner. Where that is the caller, and his credential says which groups he has, it is believed.
+    OwnerGroups groups_of(const Call& call, const UserRecord& owner) const;
     // service_nodes.cpp
     void list_nodes(const Call& call);
     void list_partitions(const Call& call);
@@ -82,6 +90,7 @@ private:
     Result<v1::CreateStepReply> step_reply(const StepAsk& ask, const Events& events) const;
     void finish_step(const Call& call);
     void await_step_end(const Call& call, StepKey key);
+    void locate_steps(const Call& call);
     void release_allocation(const Call& call);
     // service_why.cpp
     void explain(const Call& call);
@@ -95,6 +104,12 @@ private:
     void plugin_stats(const Call& call);
     void diagnostics(const Call& call);
     void membership(const Call& call);
+    // service_tokens.cpp
+    void issue_token(const Call& call);
+    void issue_token_for(const Call& call, const UserRecord& user, std::chrono::seconds lifespan,
+                         const std::string& scopes);
+    // A front end speaks for somebody: who, for whom and what goes into the audit trail.
+    void note_front_end(const Call& call) const;
 
     // service_accounts.cpp
     void list_accounts(const Call& call);

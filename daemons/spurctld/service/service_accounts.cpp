@@ -1,34 +1,22 @@
 // Accounts, shares and priorities: what sacctmgr, sshare and sprio ask.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
 #include "core/model/tres.hpp"
 #include "core/text/lexical.hpp"
+#include "core/store/state_version.hpp"
 #include "daemons/spurctld/service/account_rights.hpp"
 #include "daemons/spurctld/service/audit.hpp"
 #include "daemons/spurctld/service/convert_accounts.hpp"
 #include "daemons/spurctld/service/privacy.hpp"
 #include "daemons/spurctld/service/service.hpp"
+#include "daemons/spurctld/service/tracked_tres.hpp"
 
 namespace spur::ctld {
 
 namespace {
-
-// Slurm's fixed resources, then what this cluster's nodes and licences have.
-std::vector<std::string> tracked_tres(const planning::ReadModel& model) {
-    std::vector<std::string> names{"cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages"};
-    std::set<std::string> more;
-    model.nodes.for_each([&](std::uint32_t, const std::shared_ptr<const Node>& node) {
-        for (const auto& pool : node->gres) {
-            more.insert("gres/" + pool.name.str());
-            if (!pool.type.empty()) more.insert("gres/" + pool.name.str() + ":" + pool.type.str());
-        }
-    });
-    for (const auto& [name, pool] : model.directory->licenses) more.insert("license/" + name.str());
-    names.insert(names.end(), more.begin(), more.end());
-    return names;
-}
 
 // Counts and minutes left of what runs now, by association; those of accounts include what is below them.
 struct Running {
@@ -133,39 +121,53 @@ Result<Command> command_of(const v1::AccountsEdit& edit, const Picture& picture)
     }
 }
 
-// What the TRES factor of a job is made of. Shown only where it explains the plugin's own number.
-void tres_parts(const planning::ReadModel& model, const std::vector<std::pair<std::string, double>>& weights,
-                const Job& job, const planning::PriorityReport::Line& line, v1::JobPriority& wire) {
-    const auto* partition = model.find_partition(line.partition);
-    if (partition == nullptr || weights.empty()) return;
-    const auto wanted = requested_tres(model, job);
-    const auto total = partition_tres(model, *partition);
-    double sum = 0;
-    for (const auto& [name, weight] : weights) {
-        const auto whole = static_cast<double>(total.get(name));
-        const double raw = whole > 0 ? std::min(static_cast<double>(wanted.get(name)) / whole, 1.0) : 0;
-        sum += raw * weight;
-        for (auto [list, value] :
-             {std::pair{wire.mutable_tres_raw(), raw}, std::pair{wire.mutable_tres_weighted(), raw * weight}}) {
-            auto& out = *list->Add();
-            out.set_name(name);
-            out.set_seconds(value);
-        }
-    }
-    if (std::abs(sum - line.answer.weighted[SPUR_FACTOR_TRES]) <= 1) return;
-    wire.clear_tres_raw();
-    wire.clear_tres_weighted();
+// Slurm's columns in the order of JobPriority.raw, by the plugin's names for them; one that ends with a slash takes all
+// that begin with it.
+constexpr std::string_view columns[] = {SPUR_FACTOR_AGE, SPUR_FACTOR_FAIRSHARE, SPUR_FACTOR_JOB_SIZE,
+                                        SPUR_FACTOR_PARTITION, SPUR_FACTOR_QOS, SPUR_FACTOR_TRES,
+                                        SPUR_FACTOR_ASSOCIATION};
+constexpr std::size_t tres_column = 5, site_column = std::size(columns), column_count = site_column + 1;
+
+std::optional<std::size_t> column_of(std::string_view name) {
+    for (std::size_t i = 0; i < std::size(columns); ++i)
+        if (columns[i].ends_with('/') ? name.starts_with(columns[i]) : name == columns[i]) return i;
+    return std::nullopt;
 }
 
-std::vector<std::pair<std::string, double>> parse_weights(std::string_view text) {
-    std::vector<std::pair<std::string, double>> weights;
-    for (const auto part : split(text, ',')) {
-        const auto equals = part.find('=');
-        if (equals == std::string_view::npos) continue;
-        weights.emplace_back(lower(trim(part.substr(0, equals))),
-                             std::atof(std::string{part.substr(equals + 1)}.c_str()));
+using Factors = std::vector<planning::PriorityReport::Factor>;
+
+void weights_to_wire(const Factors& factors, v1::ListPrioritiesReply& reply) {
+    std::array<double, column_count> weights{};
+    weights[site_column] = 1;
+    std::string tres;
+    for (const auto& [name, help, weight] : factors) {
+        const auto column = column_of(name);
+        if (!column) continue;
+        weights[*column] += weight;
+        if (*column == tres_column)
+            tres += fmt::format("{}{}={}", tres.empty() ? "" : ",", name.substr(columns[tres_column].size()), weight);
     }
-    return weights;
+    if (!factors.empty()) reply.mutable_weights()->Assign(weights.begin(), weights.end());
+    reply.set_tres_weights(tres);
+}
+
+void line_to_wire(const Factors& factors, const planning::PriorityReport::Line& line, v1::JobPriority& wire) {
+    std::array<double, column_count> raw{}, weighted{};
+    for (std::size_t i = 0; i < std::min(factors.size(), line.raw.size()); ++i) {
+        const auto column = column_of(factors[i].name);
+        if (!column) continue;
+        raw[*column] += line.raw[i];
+        weighted[*column] += line.weighted[i];
+        if (*column != tres_column) continue;
+        for (auto [list, value] : {std::pair{wire.mutable_tres_raw(), line.raw[i]},
+                                   std::pair{wire.mutable_tres_weighted(), line.weighted[i]}}) {
+            auto& part = *list->Add();
+            part.set_name(lower(std::string_view{factors[i].name}.substr(columns[tres_column].size())));
+            part.set_seconds(value);
+        }
+    }
+    wire.mutable_raw()->Assign(raw.begin(), raw.end());
+    wire.mutable_weighted()->Assign(weighted.begin(), weighted.end());
 }
 
 // One line of the audit trail.
@@ -187,6 +189,20 @@ std::string note_of(const AccountsEdit& edit, const Actor& who) {
 }
 
 }  // namespace
+
+std::vector<std::string> tracked_tres(const planning::ReadModel& model) {
+    std::vector<std::string> names{"cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages"};
+    std::set<std::string> more;
+    model.nodes.for_each([&](std::uint32_t, const std::shared_ptr<const Node>& node) {
+        for (const auto& pool : node->gres) {
+            more.insert("gres/" + pool.name.str());
+            if (!pool.type.empty()) more.insert("gres/" + pool.name.str() + ":" + pool.type.str());
+        }
+    });
+    for (const auto& [name, pool] : model.directory->licenses) more.insert("license/" + name.str());
+    names.insert(names.end(), more.begin(), more.end());
+    return names;
+}
 
 void Service::list_accounts(const Call& call) {
     in_background([this, call] {
@@ -233,6 +249,8 @@ void Service::edit_accounts(const Call& call) {
     const auto model = engine_.model();
     const auto who = actor(call);
     EditAccounts all;
+    if (model->state_version() >= version_with_outbox_readers)
+        all.actor = who.name.empty() ? Text{std::to_string(who.uid)} : who.name;
     for (const auto& wire : request->edits()) {
         auto command = command_of(wire, *model);
         if (!command) return answer_edit(call, command.error());
@@ -306,9 +324,8 @@ void Service::list_priorities(const Call& call) {
         const auto model = engine_.model();
         const auto& report = hooks_.priorities();
         v1::ListPrioritiesReply reply;
-        for (const auto weight : report.weights()) reply.add_weights(weight);
-        reply.set_tres_weights(hooks_.priority_option("weight_tres"));
-        const auto weights = parse_weights(reply.tres_weights());
+        const auto factors = report.factors();
+        weights_to_wire(*factors, reply);
         const std::set<std::uint32_t> ids{request.ids().begin(), request.ids().end()};
         const Privacy privacy{actor(call), *model};
         model->jobs.for_each([&](std::uint32_t id, const std::shared_ptr<const Job>& job) {
@@ -323,10 +340,8 @@ void Service::list_priorities(const Call& call) {
                 wire.set_qos(job->spec->qos.str());
                 wire.set_partition(line.partition.str());
                 wire.set_total(line.answer.total);
-                wire.set_nice(line.answer.nice);
-                for (const auto value : line.answer.raw) wire.add_raw(value);
-                for (const auto value : line.answer.weighted) wire.add_weighted(value);
-                tres_parts(*model, weights, *job, line, wire);
+                wire.set_nice(job->spec->nice.value_or(0));
+                line_to_wire(*factors, line, wire);
             }
         });
         call.reply_with(reply);

@@ -77,6 +77,7 @@ void Service::plugin_stats(const Call& call) { call.reply_with(hooks_.plugin_sta
 void Service::diagnostics(const Call& call) {
     const auto request = call.parse<v1::DiagnosticsRequest>();
     if (!request) return refuse(call, request.error());
+    if (request->reset() && call.caller().is_scoped) return refuse(call, refusal::denied);
     if (request->reset())
         if (const auto who = operator_or_refusal(call); !who) return refuse(call, who.error());
     v1::DiagnosticsReply reply;

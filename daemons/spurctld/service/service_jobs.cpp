@@ -82,7 +82,14 @@ void Service::submit(const Call& call) {
                                 });
 }
 
-OwnerGroups Service::groups_of(const UserRecord& owner) const {
+OwnerGroups Service::groups_of(const Call& call, const UserRecord& owner) const {
+    if (const auto& said = call.caller().groups; said && owner.uid == call.caller().uid) {
+        OwnerGroups groups{.names = {said->begin(), said->end()}, .exempt = authority_.is_daemon(owner.uid)};
+        for (std::size_t i = 0; i < owner.groups.size(); ++i)  // by number
+            if (std::ranges::find(*said, std::to_string(owner.groups[i])) != said->end())
+                groups.names.emplace_back(owner.group_names[i]);
+        return groups;
+    }
     return {{owner.group_names.begin(), owner.group_names.end()}, authority_.is_daemon(owner.uid)};
 }
 
@@ -98,17 +105,44 @@ void Service::submit_as(const Call& call, const v1::SubmitRequest& request, cons
         return refuse(call, {ErrorCode::invalid, "the request's id is longer than any client makes it"});
     if (const auto leadership = engine_.leadership(); !leadership.is_leader)
         return refuse(call, {ErrorCode::unavailable, "this controller does not lead"});
+    if (!hooks_.job_submit || hooks_.job_submit->empty()) {
+        std::vector<SubmittedJob> jobs;
+        for (auto& spec : *specs) jobs.push_back({std::move(spec), {}});
+        return submit_checked(call, request, owners, std::move(jobs), {});
+    }
+    in_background([this, call, request, owners, specs = std::move(*specs)]() mutable {
+        const auto model = engine_.model();
+        std::vector<SubmittedJob> jobs;
+        std::vector<std::string> notes;
+        for (auto& spec : specs) {
+            auto job = run_job_submit(*hooks_.job_submit, std::move(spec), *model, engine_.now(), notes);
+            if (!job) {
+                for (const auto& note : notes) job.error().text += "\n" + note;
+                return refuse(call, job.error());
+            }
+            jobs.push_back(std::move(*job));
+        }
+        submit_checked(call, request, owners, std::move(jobs), notes);
+    });
+}
+
+void Service::submit_checked(const Call& call, const v1::SubmitRequest& request, const Users::Records& owners,
+                             std::vector<SubmittedJob> jobs, const std::vector<std::string>& notes) {
+    const auto who = actor(call);
     const auto model = engine_.model();
     SubmitJob command{.components = {}, .actor = who, .request_id = request.request_id()};
-    for (auto& spec : *specs) {
-        const auto groups = groups_of(*owners.at(spec.uid));
-        auto valid = validate(*model, std::move(spec), who, engine_.now(), groups);
+    for (auto& job : jobs) {
+        const auto groups = groups_of(call, *owners.at(job.spec.uid));
+        auto valid = validate(*model, std::move(job.spec), who, engine_.now(), groups);
         if (!valid) return refuse(call, valid.error());
-        command.components.push_back(std::move(*valid));
+        job.spec = std::move(*valid);
+        job.put_in_what_is_the_plugins();
+        command.components.push_back(std::move(job.spec));
     }
     if (request.test_only()) return test_submission(call, model, command.components.front());
-    change(call, std::move(command), [](const Events& events) {
+    change(call, std::move(command), [notes](const Events& events) {
         v1::SubmitReply reply;
+        reply.mutable_warnings()->Assign(notes.begin(), notes.end());
         for (const auto& event : events)
             if (const auto* queued = std::get_if<JobQueued>(&event)) {
                 reply.set_job_id(queued->job.value);
@@ -286,7 +320,7 @@ void Service::update_jobs_of(const Call& call, const v1::UpdateJobsRequest& requ
         SPUR_TRY(auto changes, job_changes(request.changes(), *jobs.front(), *model, now));
         UpdateJob command{.job = ref, .changes = std::move(changes), .actor = who, .recheck = !who.is_operator()};
         if (const auto owner = owners.find(jobs.front()->spec->uid); owner != owners.end())
-            command.owner_groups = groups_of(*owner->second);
+            command.owner_groups = groups_of(call, *owner->second);
         return command;
     };
     const auto command_for = [&](const JobRef& ref) -> Result<Command> {

@@ -88,8 +88,8 @@ void Service::list_partitions(const Call& call) {
                              std::ranges::any_of(model->directory->partitions,
                                                  [](const Partition& each) { return !each.allow_groups.empty(); });
     if (!asks_groups) return answer({.names = {}, .exempt = true});
-    users_.find_with_groups(call.caller().uid, [this, answer](const Result<Users::Record>& found) {
-        answer(found ? groups_of(**found) : OwnerGroups{});
+    users_.find_with_groups(call.caller().uid, [this, call, answer](const Result<Users::Record>& found) {
+        answer(found ? groups_of(call, **found) : OwnerGroups{});
     });
 }
 

@@ -7,6 +7,7 @@
 #include "core/slurm/refusal.hpp"
 #include "daemons/spurctld/agents/launch.hpp"
 #include "daemons/spurctld/service/convert.hpp"
+#include "daemons/spurctld/service/job_query.hpp"
 #include "daemons/spurctld/service/privacy.hpp"
 #include "daemons/spurctld/service/service.hpp"
 
@@ -191,6 +192,41 @@ void Service::await_step_end(const Call& call, StepKey key) {
                                    return true;
                                });
     });
+}
+
+// The agents are asked by whoever wants to know: nothing of what steps use passes through here before they end.
+void Service::locate_steps(const Call& call) {
+    const auto request = call.parse<v1::LocateStepsRequest>();
+    if (!request) return refuse(call, request.error());
+    const auto model = engine_.model();
+    v1::ListJobsRequest one;
+    one.add_ids(request->job());
+    one.add_states("all");
+    const auto jobs = select_jobs(*model, one);
+    if (!jobs) return refuse(call, jobs.error());
+    if (jobs->empty()) return refuse(call, refusal::invalid_job_id);
+    const auto& job = *jobs->front();
+    const Privacy privacy{actor(call), *model};
+    if (!privacy.shows(job)) return refuse(call, refusal::invalid_job_id);
+    if (!privacy.shows_secrets(job)) return refuse(call, refusal::denied);
+
+    v1::LocateStepsReply reply;
+    job_to_wire(*model, job, {}, *reply.mutable_job());
+    reply.mutable_job()->clear_spec();
+    if (const auto& steps = model->steps.get(job.id.value))
+        for (const auto& step : *steps)
+            if (!step.is_over()) step_to_wire(*model, step, *reply.mutable_job()->add_steps());
+    const auto now = static_cast<std::int64_t>(::time(nullptr));
+    v1::MeasurePermit permit;
+    permit.set_job_id(job.id.value);
+    permit.set_attempt(job.attempt);
+    permit.set_uid(call.caller().uid);
+    permit.set_issued(now);
+    permit.set_expires(now + credential_lifetime_s);
+    auto credential = hooks_.sign_step(permit.SerializeAsString());
+    if (!credential) return refuse(call, credential.error());
+    reply.set_permit(*std::move(credential));
+    call.reply_with(reply);
 }
 
 void Service::release_allocation(const Call& call) {

@@ -11,6 +11,7 @@
 #include "daemons/common/planning/limit_counts.hpp"
 #include "daemons/spurctld/planning/smaller_requests.hpp"
 #include "daemons/spurctld/service/convert.hpp"
+#include "daemons/spurctld/service/convert_accounts.hpp"
 #include "daemons/spurctld/service/job_query.hpp"
 #include "daemons/spurctld/service/privacy.hpp"
 #include "daemons/spurctld/service/service.hpp"
@@ -256,6 +257,7 @@ void Service::explain(const Call& call) {
         v1::ExplainReply reply;
         Facts{*model, *job, users_, privacy, now, reply}.gather();
         if (job->is_pending()) add_limit(model, *job, reply);
+        if (job->is_pending()) factors_to_wire(hooks_.priorities(), *job, *reply.mutable_job());
         return reply;
     };
     const auto answer = [this, call, model, job, gather, wants_more = !request->without_alternatives()] {

@@ -19,6 +19,11 @@ WatchHub::WatchHub(Engine& engine, const Users& users)
 
 WatchHub::~WatchHub() { stop(); }
 
+void WatchHub::close_all(const std::string& why) {
+    const std::lock_guard lock{mutex_};
+    for (const auto& subscriber : subscribers_) subscriber->session.close(Error{ErrorCode::unavailable, why});
+}
+
 void WatchHub::stop() {
     if (!thread_.joinable()) return;
     thread_.request_stop();

@@ -34,6 +34,7 @@ public:
     void subscribe(const wire::Session& session, const v1::WatchRequest& request, const Actor& who);
     // Calls `waiter` now, after each change of `job`, and at `deadline`.
     void wait_for_job(JobId job, Clock::time_point deadline, Waiter waiter);
+    void close_all(const std::string& why);  // the streams; their readers open them again
     void stop();
 
     void on_applied(const Cluster& cluster, const Events& events, const planning::Changes& changes,

@@ -27,6 +27,33 @@ Result<std::int64_t> time_claim(const nlohmann::json& claims, const char* name) 
     return static_cast<std::int64_t>(value);
 }
 
+Result<std::vector<std::string>> list_claim(const nlohmann::json& value, const char* name) {
+    if (value.is_string()) return std::vector{value.get<std::string>()};
+    std::vector<std::string> texts;
+    if (!value.is_array()) return fail(ErrorCode::denied, "the token's {} is not a list of texts", name);
+    for (const auto& each : value) {
+        if (!each.is_string()) return fail(ErrorCode::denied, "the token's {} is not a list of texts", name);
+        texts.push_back(each.get<std::string>());
+    }
+    return texts;
+}
+
+// What makes a token worth less: one that is there and cannot be read is not passed over.
+Result<void> read_limits(const nlohmann::json& body, Claims& claims) {
+    if (const auto found = body.find("aud"); found != body.end()) {
+        SPUR_TRY(claims.audience, list_claim(*found, "aud"));
+        if (claims.audience.empty()) return fail(ErrorCode::denied, "the token is meant for nobody (\"aud\" is empty)");
+    }
+    if (const auto found = body.find("scope"); found != body.end()) {
+        if (!found->is_string()) return fail(ErrorCode::denied, "the token's scope is not a text");
+        claims.scopes = found->get<std::string>();
+    }
+    if (const auto found = body.find("groups"); found != body.end()) {
+        SPUR_TRY(claims.groups, list_claim(*found, "groups"));
+    }
+    return {};
+}
+
 }  // namespace
 
 std::string encode_base64url(std::string_view bytes) {
@@ -56,7 +83,10 @@ Result<std::string> decode_base64url(std::string_view text) {
 }
 
 std::string make(const Claims& claims, std::string_view key) {
-    const nlohmann::json body{{"exp", claims.expires}, {"iat", claims.issued}, {"sun", claims.user}};
+    nlohmann::json body{{"exp", claims.expires}, {"iat", claims.issued}, {"sun", claims.user}};
+    if (!claims.audience.empty()) body["aud"] = claims.audience;
+    if (claims.scopes) body["scope"] = *claims.scopes;
+    if (claims.groups) body["groups"] = *claims.groups;
     const auto head = encode_base64url(R"({"alg":"HS256","typ":"JWT"})") + "." + encode_base64url(body.dump());
     return head + "." + encode_base64url(as_bytes(hmac_sha256(key, head)));
 }
@@ -92,6 +122,7 @@ Result<Claims> verify(std::string_view token, std::string_view key, std::int64_t
         if (const auto found = body.find(name); claims.user.empty() && found != body.end() && found->is_string())
             claims.user = found->get<std::string>();
     if (claims.user.empty()) return fail(ErrorCode::denied, "the token names no user (claim \"sun\")");
+    SPUR_CHECK(read_limits(body, claims));
     return claims;
 }
 

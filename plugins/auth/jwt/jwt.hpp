@@ -2,16 +2,21 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/result.hpp"
 
 namespace spur::jwt {
 
 struct Claims {
-    std::string user;
-    std::int64_t issued{}, expires{};
+    std::string user;                                // "sun"
+    std::int64_t issued{}, expires{};                // "iat", "exp"
+    std::vector<std::string> audience{};             // "aud": the clusters it is meant for; empty: any
+    std::optional<std::string> scopes{};             // "scope": separated by spaces; nothing: whatever the user may
+    std::optional<std::vector<std::string>> groups{};  // "groups": all of them; nothing: the directory's
 };
 
 std::string make(const Claims& claims, std::string_view key);

@@ -4,12 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <sstream>
 
 #include "jwt.hpp"
 #include "plugins/auth/auth_plugin.hpp"
@@ -61,11 +62,10 @@ std::optional<passwd> find_user(const char* name, uid_t uid, std::string& buffer
     return record;
 }
 
-spur_status make(spur_plugin* self, const spur_auth_request* request, const spur_sink* sink, spur_error* err) {
+spur_status make(spur_plugin* self, const spur_auth_request* request, const spur_sink* sink, const spur_stop*,
+                 spur_error* err) {
     return guard(err, [&] {
         if (const auto given = view(request->token); !given.empty()) return push(sink, given);
-        for (const char* name : {"SPUR_JWT", "SLURM_JWT"})
-            if (const char* token = std::getenv(name); token != nullptr && *token != '\0') return push(sink, token);
         const auto& instance = self_cast<Instance>(self);
         std::string buffer;
         const auto user = find_user(nullptr, ::geteuid(), buffer);
@@ -75,30 +75,57 @@ spur_status make(spur_plugin* self, const spur_auth_request* request, const spur
     });
 }
 
-spur_status verify(spur_plugin* self, const spur_auth_request*, spur_str credential, spur_identity* out,
-                   spur_error* err) {
+// A token that names clusters is good there and nowhere else. A server without a cluster is one that several share.
+bool is_meant_for(const std::vector<std::string>& named, std::string_view server) {
+    const auto cluster = server.substr(0, server.find('/'));
+    return named.empty() || cluster.empty() || std::ranges::find(named, cluster) != named.end();
+}
+
+void push_claims(const spur_claims* claims, const spur::jwt::Claims& token) {
+    const auto push_one = [&](const char* name, std::string_view value) {
+        claims->claim(claims, str(name), str(value));
+    };
+    std::istringstream scopes{token.scopes.value_or("")};
+    for (std::string scope; scopes >> scope;) push_one("scope", scope);
+    for (const auto& group : token.groups.value_or(std::vector<std::string>{})) push_one("group", group);
+}
+
+spur_status verify(spur_plugin* self, const spur_auth_request* request, spur_str credential, spur_identity* out,
+                   const spur_claims* claims, const spur_stop*, spur_error* err) {
     return guard(err, [&] {
         const auto& instance = self_cast<Instance>(self);
         if (!instance.key) throw Failure(SPUR_E_UNAVAILABLE, "there is no key to check tokens with");
-        const auto claims = spur::jwt::verify(view(credential), *instance.key, now(), instance.leeway);
-        if (!claims) return fail(err, SPUR_AUTH_REFUSED, claims.error().text);
+        const auto token = spur::jwt::verify(view(credential), *instance.key, now(), instance.leeway);
+        if (!token) return fail(err, SPUR_AUTH_REFUSED, token.error().text);
+        if (!is_meant_for(token->audience, view(request->server)))
+            return fail(err, SPUR_AUTH_REFUSED, "the token is meant for cluster " + token->audience.front());
         std::string buffer;
-        const auto user = find_user(claims->user.c_str(), 0, buffer);
+        const auto user = find_user(token->user.c_str(), 0, buffer);
         if (!user)
             return fail(err, SPUR_AUTH_REFUSED,
-                        "the token is for user " + claims->user + ", whom this system does not know");
-        spur::auth::identify(out, "jwt", user->pw_uid, user->pw_gid, claims->issued, claims->expires,
-                             claims->user.c_str());
+                        "the token is for user " + token->user + ", whom this system does not know");
+        spur::auth::identify(out, {.mechanism = "jwt",
+                                   .uid = user->pw_uid,
+                                   .gid = user->pw_gid,
+                                   .flags = (token->scopes ? SPUR_IDENTITY_IS_SCOPED : 0) |
+                                            (token->groups ? SPUR_IDENTITY_HAS_GROUPS : 0),
+                                   .issued = token->issued,
+                                   .expires = token->expires,
+                                   .user = token->user.c_str()});
+        push_claims(claims, *token);
         return SPUR_OK;
     });
 }
 
-spur_status issue(spur_plugin* self, uint32_t, spur_str user, uint32_t lifetime_s, const spur_sink* token,
+spur_status issue(spur_plugin* self, const spur_token_request* wanted, const spur_sink* token, const spur_stop*,
                   spur_error* err) {
     return guard(err, [&] {
         const auto& instance = self_cast<Instance>(self);
         if (!instance.key) throw Failure(SPUR_E_UNAVAILABLE, "there is no key to sign tokens with");
-        return push(token, spur::jwt::make({std::string{view(user)}, now(), now() + lifetime_s}, *instance.key));
+        spur::jwt::Claims claims{std::string{view(wanted->user)}, now(), wanted->expires};
+        if (const auto scopes = view(wanted->scopes); !scopes.empty()) claims.scopes = scopes;
+        if (const auto cluster = view(wanted->audience); !cluster.empty()) claims.audience = {std::string{cluster}};
+        return push(token, spur::jwt::make(claims, *instance.key));
     });
 }
 
@@ -108,7 +135,9 @@ constexpr spur_auth_ops ops{.size = sizeof(spur_auth_ops),
                             .verify = verify,
                             .make_answer = nullptr,
                             .verify_answer = nullptr,
-                            .issue = issue};
+                            .issue = issue,
+                            .challenge = nullptr,
+                            .respond = nullptr};
 
 constexpr spur_option options[] = {
     {.key = "key_file", .kind = SPUR_OPTION_PATH, .help = "the key that signs tokens; needed by the daemons"},

@@ -92,18 +92,17 @@ bool ReplayCache::first_use(std::string_view nonce, std::int64_t now) {
     return !stale_.contains(key) && fresh_.insert(std::move(key)).second;
 }
 
-Digest Authority::mac(const Request& request, std::string_view head) const {
-    return hmac_sha256(key_.bytes, fmt::format("{}{}{}{}{}{}{}{}", scheme, '\0', request.method, '\0', request.audience,
-                                               '\0', request.digest, head));
+Digest Authority::mac(std::string_view kind, std::string_view binding, std::string_view head) const {
+    return hmac_sha256(key_.bytes, fmt::format("{}{}{}{}{}", scheme, '\0', kind, binding, head));
 }
 
-std::string Authority::make(const Request& request, const Claim& claim, std::string_view nonce) const {
+std::string Authority::make(std::string_view binding, const Claim& claim, std::string_view nonce) const {
     auto head = fmt::format("{}:{}:{}:{}:{}", scheme, claim.uid, claim.gid, claim.time, nonce);
-    const auto sum = to_hex(mac(request, head));
+    const auto sum = to_hex(mac("request", binding, head));
     return head + ":" + sum;
 }
 
-Result<Claim> Authority::verify(const Request& request, std::string_view credential, std::int64_t now) {
+Result<Claim> Authority::verify(std::string_view binding, std::string_view credential, std::int64_t now) {
     if (credential.size() > 512) return fail(ErrorCode::denied, "the credential is too long");
     const auto last = credential.rfind(':');
     if (last == std::string_view::npos)
@@ -112,7 +111,7 @@ Result<Claim> Authority::verify(const Request& request, std::string_view credent
     const auto head = credential.substr(0, last);
     const auto given = find_digest(credential.substr(last + 1));
     if (!given) return fail(ErrorCode::denied, "the credential is malformed");
-    if (!same_digest(*given, mac(request, head)))
+    if (!same_digest(*given, mac("request", binding, head)))
         return fail(ErrorCode::denied, "the credential was made with another key or for another request");
     auto rest = head;
     Claim claim;
@@ -130,12 +129,10 @@ Result<Claim> Authority::verify(const Request& request, std::string_view credent
     return claim;
 }
 
-std::string Authority::answer(std::string_view credential, std::string_view reply_digest) const {
-    return to_hex(mac({"answer", reply_digest, {}}, credential));
-}
+std::string Authority::answer(std::string_view binding) const { return to_hex(mac("answer", binding, {})); }
 
-bool Authority::is_answer(std::string_view credential, std::string_view reply_digest, std::string_view text) const {
-    const auto expected = answer(credential, reply_digest);
+bool Authority::is_answer(std::string_view binding, std::string_view text) const {
+    const auto expected = answer(binding);
     if (text.size() != expected.size()) return false;
     unsigned difference = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) difference |= static_cast<unsigned char>(expected[i] ^ text[i]);

@@ -20,11 +20,6 @@ struct Key {
     static Result<Key> load(const std::string& path, bool make);
 };
 
-// What a credential is for.
-struct Request {
-    std::string_view method, digest, audience;
-};
-
 struct Claim {
     std::uint32_t uid{}, gid{};
     std::int64_t time{};
@@ -47,14 +42,15 @@ class Authority {
 public:
     Authority(Key key, std::int64_t max_age_s) : key_{std::move(key)}, max_age_s_{max_age_s}, seen_{2 * max_age_s} {}
 
-    std::string make(const Request& request, const Claim& claim, std::string_view nonce) const;
-    Result<Claim> verify(const Request& request, std::string_view credential, std::int64_t now);
-    std::string answer(std::string_view credential, std::string_view reply_digest) const;
-    bool is_answer(std::string_view credential, std::string_view reply_digest, std::string_view answer) const;
+    // `binding`: what the credential or the answer is for.
+    std::string make(std::string_view binding, const Claim& claim, std::string_view nonce) const;
+    Result<Claim> verify(std::string_view binding, std::string_view credential, std::int64_t now);
+    std::string answer(std::string_view binding) const;
+    bool is_answer(std::string_view binding, std::string_view answer) const;
     std::uint32_t owner() const { return key_.owner; }
 
 private:
-    Digest mac(const Request& request, std::string_view head) const;
+    Digest mac(std::string_view kind, std::string_view binding, std::string_view head) const;
     Key key_;
     std::int64_t max_age_s_;
     ReplayCache seen_;

@@ -11,10 +11,10 @@
 namespace {
 
 using namespace spur::plugin;
+using spur::auth::binding_of;
 using spur::local_auth::Authority;
 using spur::local_auth::Claim;
 using spur::local_auth::Key;
-using spur::local_auth::Request;
 
 std::string key_path(const spur_host* host, const spur_config* config) {
     if (const std::string given = option(config, "key_file").text; !given.empty()) return given;
@@ -40,12 +40,6 @@ struct Instance {
     Authority authority;
 };
 
-std::string_view digest_of(const uint8_t* digest) { return {reinterpret_cast<const char*>(digest), 32}; }
-
-Request request_of(const spur_auth_request* request) {
-    return {view(request->method), digest_of(request->digest), spur::auth::audience_of(request)};
-}
-
 std::string nonce() {
     std::array<std::uint8_t, 16> bytes{};
     if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
@@ -55,50 +49,51 @@ std::string nonce() {
     return text;
 }
 
-spur_status make(spur_plugin* self, const spur_auth_request* request, const spur_sink* sink, spur_error* err) {
+spur_status make(spur_plugin* self, const spur_auth_request* request, const spur_sink* sink, const spur_stop*,
+                 spur_error* err) {
     return guard(err, [&] {
         const Claim claim{::geteuid(), ::getegid(), static_cast<std::int64_t>(::time(nullptr))};
-        return push(sink, self_cast<Instance>(self).authority.make(request_of(request), claim, nonce()));
+        return push(sink, self_cast<Instance>(self).authority.make(binding_of(request), claim, nonce()));
     });
 }
 
 spur_status verify(spur_plugin* self, const spur_auth_request* request, spur_str credential, spur_identity* out,
-                   spur_error* err) {
+                   const spur_claims*, const spur_stop*, spur_error* err) {
     return guard(err, [&] {
-        const auto claim = self_cast<Instance>(self).authority.verify(request_of(request), view(credential),
+        const auto claim = self_cast<Instance>(self).authority.verify(binding_of(request), view(credential),
                                                                       static_cast<std::int64_t>(::time(nullptr)));
         if (!claim) return fail(err, SPUR_AUTH_REFUSED, claim.error().text);
-        spur::auth::identify(out, "local", claim->uid, claim->gid, claim->time);
+        spur::auth::identify(out, {.mechanism = "local", .uid = claim->uid, .gid = claim->gid, .issued = claim->time});
         return SPUR_OK;
     });
 }
 
-spur_status make_answer(spur_plugin* self, spur_str credential, const uint8_t* digest, const spur_sink* sink,
+spur_status make_answer(spur_plugin* self, const spur_auth_reply* reply, const spur_sink* sink, const spur_stop*,
                         spur_error* err) {
-    return guard(err, [&] {
-        return push(sink, self_cast<Instance>(self).authority.answer(view(credential), digest_of(digest)));
-    });
+    return guard(err, [&] { return push(sink, self_cast<Instance>(self).authority.answer(binding_of(reply))); });
 }
 
-spur_status verify_answer(spur_plugin* self, spur_str credential, const uint8_t* digest, spur_str answer,
-                          spur_identity* out, spur_error* err) {
+spur_status verify_answer(spur_plugin* self, const spur_auth_reply* reply, spur_str answer, spur_identity* out,
+                          const spur_stop*, spur_error* err) {
     return guard(err, [&] {
         const auto& authority = self_cast<Instance>(self).authority;
-        if (!authority.is_answer(view(credential), digest_of(digest), view(answer)))
+        if (!authority.is_answer(binding_of(reply), view(answer)))
             return fail(err, SPUR_AUTH_REFUSED, "whoever answered does not have this cluster's key");
-        spur::auth::identify(out, "local", authority.owner(), SPUR_NONE, 0);
+        spur::auth::identify(out, {.mechanism = "local", .uid = authority.owner()});
         return SPUR_OK;
     });
 }
 
 constexpr spur_auth_ops ops{.size = sizeof(spur_auth_ops),
-                            .features = SPUR_AUTH_BINDS_REQUEST | SPUR_AUTH_BINDS_AUDIENCE | SPUR_AUTH_DETECTS_REPLAY |
-                                        SPUR_AUTH_ANSWERS | SPUR_AUTH_LOCAL_ONLY,
+                            .features = SPUR_AUTH_BINDS_REQUEST | SPUR_AUTH_DETECTS_REPLAY | SPUR_AUTH_ANSWERS |
+                                        SPUR_AUTH_LOCAL_ONLY,
                             .make = make,
                             .verify = verify,
                             .make_answer = make_answer,
                             .verify_answer = verify_answer,
-                            .issue = nullptr};
+                            .issue = nullptr,
+                            .challenge = nullptr,
+                            .respond = nullptr};
 
 constexpr spur_option options[] = {
     {.key = "key_file", .kind = SPUR_OPTION_PATH, .help = "the shared key; default: auth.key in the state directory"},

@@ -2,13 +2,12 @@
 #include "munge.hpp"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <netinet/in.h>
 #include <spur/plugin/plugin.hpp>
+#include <arpa/inet.h>
 
 #include <cstdlib>
 #include <utility>
-
-#include "core/base/sha256.hpp"
 
 namespace spur::munge_auth {
 
@@ -26,6 +25,7 @@ Library::Library() : handle{dlopen("libmunge.so.2", RTLD_NOW | RTLD_LOCAL)} {
     find(strerror, "munge_strerror");
     find(ctx_create, "munge_ctx_create");
     find(ctx_destroy, "munge_ctx_destroy");
+    find(ctx_get, "munge_ctx_get");
     find(ctx_set, "munge_ctx_set");
     find(ctx_strerror, "munge_ctx_strerror");
 }
@@ -66,14 +66,17 @@ munge_err_t Munged::decode(const std::string& credential, Decoded& out) const {
     const auto status = library_.decode(credential.c_str(), made.get(), &payload, &length, &out.uid, &out.gid);
     if (payload != nullptr) out.payload.assign(static_cast<const char*>(payload), static_cast<std::size_t>(length));
     std::free(payload);
+    in_addr made_at{};
+    char text[INET_ADDRSTRLEN] = "";
+    if (library_.ctx_get(made.get(), MUNGE_OPT_ADDR4, &made_at) == EMUNGE_SUCCESS &&
+        inet_ntop(AF_INET, &made_at, text, sizeof(text)) != nullptr)
+        out.origin = text;
+    library_.ctx_get(made.get(), MUNGE_OPT_ENCODE_TIME, &out.issued);
     return status;
 }
 
-std::string bound(std::string_view purpose, std::string_view what, std::string_view audience,
-                  const std::uint8_t* digest) {
-    const std::string_view bytes{reinterpret_cast<const char*>(digest), 32};
-    const auto text = fmt::format("{}{}{}{}{}{}{}", purpose, '\0', what, '\0', audience, '\0', bytes);
-    return std::string{as_bytes(sha256(text))};
+std::string bound(std::string_view purpose, std::string_view binding) {
+    return std::string{purpose} + std::string{binding};
 }
 
 bool is_canonical(std::string_view text) {

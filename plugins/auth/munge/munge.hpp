@@ -3,7 +3,7 @@
 
 #include <munge.h>
 
-#include <cstdint>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,6 +20,7 @@ struct Library {
     decltype(&munge_strerror) strerror;
     decltype(&munge_ctx_create) ctx_create;
     decltype(&munge_ctx_destroy) ctx_destroy;
+    decltype(&munge_ctx_get) ctx_get;
     decltype(&munge_ctx_set) ctx_set;
     decltype(&munge_ctx_strerror) ctx_strerror;
 };
@@ -28,6 +29,8 @@ struct Decoded {
     std::string payload;
     uid_t uid{};
     gid_t gid{};
+    std::time_t issued{};
+    std::string origin;  // the address of the host it was made on
 };
 
 class Munged {
@@ -48,9 +51,8 @@ private:
     int ttl_s_;
 };
 
-// The payload that ties a credential to one request and whom it is for, or to the answer to one.
-std::string bound(std::string_view purpose, std::string_view what, std::string_view audience,
-                  const std::uint8_t* digest);
+// The payload that ties a credential to one request, or an answer to what it answers.
+std::string bound(std::string_view purpose, std::string_view binding);
 
 // munged ignores what follows its closing colon and the bits of base64 that carry nothing: several texts would be the
 // same credential. Only the one that munged itself writes is taken.

@@ -15,7 +15,7 @@ struct Instance {
 std::uint32_t capabilities(spur_plugin*) { return 0; }
 spur_status make(spur_plugin*, const spur_cgroup_scope*, const spur_cgroup_limits*, spur_error*) { return SPUR_OK; }
 spur_status attach(spur_plugin*, const spur_cgroup_scope*, std::int32_t, spur_error*) { return SPUR_OK; }
-spur_status signal(spur_plugin*, const spur_cgroup_scope*, std::int32_t, spur_error* err) {
+spur_status signal(spur_plugin*, const spur_cgroup_scope*, std::int32_t, const spur_stop*, spur_error* err) {
     return fail(err, SPUR_E_UNSUPPORTED,
                 "cgroup/none knows no processes; the step daemon signals its descendants itself");
 }
@@ -38,7 +38,10 @@ constexpr spur_cgroup_ops ops{.size = sizeof(spur_cgroup_ops),
                               .usage = usage,
                               .processes = processes,
                               .remove = remove,
-                              .scopes = scopes};
+                              .scopes = scopes,
+                              .open = nullptr,
+                              .watch = nullptr,
+                              .events = nullptr};
 
 const void* query(spur_plugin*, const char* id) { return std::string_view{id} == SPUR_CGROUP_IFACE ? &ops : nullptr; }
 

@@ -96,6 +96,7 @@ Hierarchy::Hierarchy(const Settings& settings, const std::function<void(const st
     if (parent.empty()) parent = geteuid() == 0 ? "spur" : own_group() + "/spur";
     int error = 0;
     const auto path = make_path(mount, parent + "/" + settings.node, error);
+    path_ = path;
     node_path_ = path.back();
     if (error != 0 || access((node_path_ + "/cgroup.procs").c_str(), W_OK) != 0) {
         report("cannot make control groups in " + path.back() + ": " + std::strerror(error != 0 ? error : errno) +
@@ -125,11 +126,10 @@ void Hierarchy::enable_controllers(const std::vector<std::string>& path,
         std::string name;
         bool* limits;  // what it is for; null: it only counts
     };
-    std::vector<Wanted> wanted{{"cpuset", &abilities_.cpuset},
-                               {"memory", &abilities_.memory},
-                               {"pids", &abilities_.processes},
-                               {"io", nullptr}};
-    if (settings_.cpu_quota) wanted.push_back({"cpu", &abilities_.cpu});
+    const std::vector<Wanted> wanted{{"cpuset", &abilities_.cpuset},
+                                     {"memory", &abilities_.memory},
+                                     {"pids", &abilities_.processes},
+                                     {"io", nullptr}};
     std::string missing;
     for (const auto& controller : wanted) {
         const bool enabled = enable(controller.name, path);
@@ -138,6 +138,10 @@ void Hierarchy::enable_controllers(const std::vector<std::string>& path,
         *controller.limits = enabled;
         if (!enabled) missing += (missing.empty() ? "" : ", ") + controller.name;
     }
+    abilities_.io = lists(read_file(path.back() + "/cgroup.controllers"), "io");
+    abilities_.swap = abilities_.memory && access((path.back() + "/memory.swap.max").c_str(), W_OK) == 0;
+    // It costs every switch between processes something: it is handed down to jobs once a limit needs it.
+    abilities_.cpu = lists(read_file(path.front() + "/cgroup.controllers"), "cpu");
     if (!missing.empty())
         report("controllers that " + path.front() + " does not give us: " + missing +
                "; those limits are not enforced");
@@ -150,17 +154,16 @@ void Hierarchy::delegate(const std::string& path) const {
     write_file(path + "/cgroup.subtree_control", words);
 }
 
-std::uint64_t machine_processes() {
-    const auto number = [](const char* path) { return std::strtoull(read_file(path).c_str(), nullptr, 10); };
-    return std::min(number("/proc/sys/kernel/pid_max"), number("/proc/sys/kernel/threads-max"));
-}
-
-// The system keeps an eighth: enough for an administrator to log in and look.
-ProcessLimits process_limits(std::uint64_t machine, std::int64_t job_processes) {
-    ProcessLimits limits{machine - machine / 8, machine / 2};
-    if (job_processes > 0) limits.job = static_cast<std::uint64_t>(job_processes);
-    if (job_processes < 0) limits.job = 0;
-    return limits;
+int Hierarchy::hand_down(const std::string& controller, const std::string& job) const {
+    const auto give = [&](const std::string& group) {
+        const auto file = group + "/cgroup.subtree_control";
+        return lists(read_file(file), controller) ? 0 : write_file(file, "+" + controller);
+    };
+    // From the bottom: it is nearly always there already.
+    if (!job.empty() && give(job) == 0) return 0;
+    for (const auto& group : path_)
+        if (const int error = give(group); error != 0) return error;
+    return job.empty() ? 0 : give(job);
 }
 
 }  // namespace spur::cgroup_v2

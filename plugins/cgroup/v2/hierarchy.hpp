@@ -12,13 +12,12 @@ namespace spur::cgroup_v2 {
 struct Settings {
     std::string parent;  // below the mount; empty: chosen by who we are
     std::string node;
-    bool cpu_quota{false}, devices{true}, swap{true};
-    std::int64_t job_processes{0};  // 0: half of what the machine can have; -1: no limit
+    bool devices{true};
 };
 
 // What works here. Each is false where the system said no.
 struct Abilities {
-    bool contains{false}, cpu{false}, cpuset{false}, memory{false}, devices{false}, processes{false};
+    bool contains{false}, cpu{false}, cpuset{false}, memory{false}, swap{false}, devices{false}, processes{false}, io{false};
 };
 
 class Hierarchy {
@@ -31,6 +30,9 @@ public:
     [[nodiscard]] const std::string& node_path() const { return node_path_; }
     // Lets the children of `path` have the controllers that are in use.
     void delegate(const std::string& path) const;
+    // The same for one controller that is not always in use, down to the jobs and, if it is not empty, to `job`'s steps. 0, or
+    // an errno.
+    int hand_down(const std::string& controller, const std::string& job) const;
 
 private:
     void enable_controllers(const std::vector<std::string>& path,
@@ -39,16 +41,10 @@ private:
 
     Settings settings_;
     Abilities abilities_;
+    std::vector<std::string> path_;  // from the mount to the node's group
     std::string node_path_;
     std::vector<std::string> controllers_;
 };
-
-// How many processes and threads this machine can have altogether, what all jobs may have of them, and what one may.
-struct ProcessLimits {
-    std::uint64_t node{}, job{};  // 0: none
-};
-ProcessLimits process_limits(std::uint64_t machine, std::int64_t job_processes);
-std::uint64_t machine_processes();
 
 // Small files of the kernel's. The answer of write_file is 0 or an errno.
 std::string read_file(const std::string& path);

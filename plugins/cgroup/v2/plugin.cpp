@@ -5,6 +5,8 @@
 #include <spur/plugin/plugin.hpp>
 
 #include <cerrno>
+#include <charconv>
+#include <cstring>
 #include <mutex>
 #include <set>
 
@@ -23,10 +25,7 @@ struct Instance {
         : log{host},
           settings{option(config, "parent").text,
                    host_fact(host, "node_name", "node"),
-                   option(config, "cpu_quota").integer != 0,
-                   option(config, "devices").integer != 0,
-                   option(config, "swap").integer != 0,
-                   option(config, "job_processes").integer},
+                   option(config, "devices").integer != 0},
           hierarchy{settings, [this](const std::string& text) { report(text); }} {}
     ~Instance() {
         for (const auto& entry : entrances) close(entry.fd);
@@ -57,27 +56,26 @@ spur_status status_of(int error, spur_error* err, const std::string& what) {
     return fail(err, code, what + ": " + std::strerror(error));
 }
 
+cg::Stopped until(const spur_stop* stop) {
+    return [stop] { return stop->stopped(stop) != 0; };
+}
+
 std::uint32_t capabilities(spur_plugin* self) {
     const auto& can = self_cast<Instance>(self).hierarchy.abilities();
     return (can.contains ? SPUR_CGROUP_CONTAINS | SPUR_CGROUP_FREEZES | SPUR_CGROUP_USAGE : 0U) |
            (can.cpu ? SPUR_CGROUP_CPU : 0U) | (can.cpuset ? SPUR_CGROUP_CPUSET : 0U) |
            (can.memory ? SPUR_CGROUP_MEMORY : 0U) | (can.devices ? SPUR_CGROUP_DEVICES : 0U) |
-           (can.processes ? SPUR_CGROUP_PROCESSES : 0U);
+           (can.processes ? SPUR_CGROUP_PROCESSES : 0U) | (can.swap ? SPUR_CGROUP_SWAP : 0U) |
+           (can.io ? SPUR_CGROUP_IO : 0U);
 }
 
 spur_status make(spur_plugin* self, const spur_cgroup_scope* scope, const spur_cgroup_limits* limits, spur_error* err) {
     return guard(err, [&] {
         auto& instance = self_cast<Instance>(self);
         if (!instance.hierarchy.abilities().contains) return SPUR_OK;
-        cg::Limits wanted{limits->cpus,
-                          limits->memory_bytes,
-                          std::string{view(limits->cpu_list)},
-                          std::string{view(limits->memory_nodes)},
-                          {}};
-        for (const auto& file : Records<spur_str>{limits->device_deny}) wanted.denied_devices.emplace_back(view(file));
         const auto path = instance.path(scope);
         std::string what;
-        if (const int error = cg::make_scope(instance.hierarchy, name_of(scope), wanted, instance.settings, what);
+        if (const int error = cg::make_scope(instance.hierarchy, name_of(scope), *limits, what);
             error != 0)
             return status_of(error, err, what);
         if (scope->step == SPUR_NONE) return SPUR_OK;  // processes live in steps only
@@ -91,38 +89,40 @@ spur_status make(spur_plugin* self, const spur_cgroup_scope* scope, const spur_c
     });
 }
 
+// Between fork and exec: nothing here allocates, locks or throws. A group that this instance has not made is not found.
 spur_status attach(spur_plugin* self, const spur_cgroup_scope* scope, std::int32_t pid, spur_error* err) {
-    return guard(err, [&] {
-        auto& instance = self_cast<Instance>(self);
-        if (!instance.hierarchy.abilities().contains) return SPUR_OK;
-        char digits[16];
-        const int length = std::snprintf(digits, sizeof digits, "%d", pid);
-        for (const auto& entrance : instance.entrances)
-            if (entrance.name == name_of(scope)) {
-                const bool written = write(entrance.fd, digits, static_cast<std::size_t>(length)) == length;
-                return written ? SPUR_OK : fail(err, SPUR_E_IO, std::strerror(errno));
-            }
-        return status_of(cg::write_file(instance.path(scope) + "/cgroup.procs", digits), err,
-                         "cannot enter " + instance.path(scope));
-    });
+    const auto& instance = self_cast<Instance>(self);
+    if (!instance.hierarchy.abilities().contains) return SPUR_OK;
+    char digits[16];
+    const auto end = std::to_chars(digits, digits + sizeof digits, pid).ptr;
+    const auto name = name_of(scope);
+    for (const auto& entrance : instance.entrances) {
+        if (!(entrance.name == name)) continue;
+        if (write(entrance.fd, digits, static_cast<std::size_t>(end - digits)) > 0) return SPUR_OK;
+        const char* const why = strerrordesc_np(errno);
+        return fail(err, SPUR_E_IO, why == nullptr ? "the kernel does not let it in" : why);
+    }
+    return fail(err, SPUR_E_NOT_FOUND, "this instance has not made the control group");
 }
 
-spur_status freeze(spur_plugin* self, const spur_cgroup_scope* scope, std::uint32_t frozen, spur_error* err) {
+spur_status freeze(spur_plugin* self, const spur_cgroup_scope* scope, std::uint32_t frozen, const spur_stop* stop,
+                   spur_error* err) {
     return guard(err, [&] {
         auto& instance = self_cast<Instance>(self);
         if (!instance.hierarchy.abilities().contains)
             return fail(err, SPUR_E_UNSUPPORTED, "there are no control groups here");
-        return status_of(cg::freeze_scope(instance.path(scope), frozen != 0), err,
+        return status_of(cg::freeze_scope(instance.path(scope), frozen != 0, until(stop)), err,
                          "cannot freeze " + instance.path(scope));
     });
 }
 
-spur_status signal(spur_plugin* self, const spur_cgroup_scope* scope, std::int32_t number, spur_error* err) {
+spur_status signal(spur_plugin* self, const spur_cgroup_scope* scope, std::int32_t number, const spur_stop* stop,
+                   spur_error* err) {
     return guard(err, [&] {
         auto& instance = self_cast<Instance>(self);
         if (!instance.hierarchy.abilities().contains)
             return fail(err, SPUR_E_UNSUPPORTED, "there are no control groups here");
-        return status_of(cg::signal_scope(instance.path(scope), number), err,
+        return status_of(cg::signal_scope(instance.path(scope), number, until(stop)), err,
                          "processes of " + instance.path(scope) + " do not die");
     });
 }
@@ -172,9 +172,44 @@ spur_status scopes(spur_plugin* self, void* context, void (*each)(void*, const s
         const auto& hierarchy = self_cast<Instance>(self).hierarchy;
         if (!hierarchy.abilities().contains) return SPUR_OK;
         for (const auto& name : cg::list_scopes(hierarchy.node_path())) {
-            const spur_cgroup_scope scope{sizeof(spur_cgroup_scope), name.job, name.step, name.task, 0, name.attempt};
+            const spur_cgroup_scope scope{sizeof(spur_cgroup_scope), name.job, name.attempt, name.step, name.task, 0};
             each(context, &scope);
         }
+        return SPUR_OK;
+    });
+}
+
+// What watch() and open() have in common: a descriptor, or why there is none.
+template <class Open>
+spur_status open_for(spur_plugin* self, const spur_cgroup_scope* scope, std::int32_t* fd, spur_error* err, Open open) {
+    return guard(err, [&] {
+        auto& instance = self_cast<Instance>(self);
+        if (!instance.hierarchy.abilities().contains)
+            return fail(err, SPUR_E_UNSUPPORTED, "there are no control groups here");
+        const int opened = open(instance.path(scope));
+        if (opened < 0) return status_of(errno, err, "cannot open " + instance.path(scope));
+        *fd = opened;
+        return SPUR_OK;
+    });
+}
+
+spur_status open_scope(spur_plugin* self, const spur_cgroup_scope* scope, std::int32_t* fd, spur_error* err) {
+    return open_for(self, scope, fd, err, [](const std::string& path) {
+        return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    });
+}
+
+spur_status watch(spur_plugin* self, const spur_cgroup_scope* scope, std::int32_t* fd, spur_error* err) {
+    return open_for(self, scope, fd, err, cg::watch_events);
+}
+
+spur_status events(spur_plugin* self, const spur_cgroup_scope* scope, std::int32_t fd, spur_cgroup_events* out,
+                   spur_error* err) {
+    return guard(err, [&] {
+        cg::Events found;
+        const auto path = self_cast<Instance>(self).path(scope);
+        if (!cg::read_events(path, fd, found)) return fail(err, SPUR_E_NOT_FOUND, path + " is not there");
+        put(out, {.size = 0, .populated = found.populated ? 1U : 0U, .oom_kills = found.oom_kills});
         return SPUR_OK;
     });
 }
@@ -189,19 +224,23 @@ constexpr spur_cgroup_ops ops{.size = sizeof(spur_cgroup_ops),
                               .usage = usage,
                               .processes = processes,
                               .remove = remove,
-                              .scopes = scopes};
+                              .scopes = scopes,
+                              .open = open_scope,
+                              .watch = watch,
+                              .events = events};
 
 const void* query(spur_plugin*, const char* id) { return std::string_view{id} == SPUR_CGROUP_IFACE ? &ops : nullptr; }
 
 constexpr spur_option options[] = {
     {"parent", SPUR_OPTION_STRING, 0, "",
      "where below the mount its groups are made; empty: spur, or below its own group", nullptr, 0, 0},
-    {"cpu_quota", SPUR_OPTION_BOOL, 0, "false", "limit CPU time to a step's CPUs even where others are idle", nullptr,
-     0, 0},
     {"devices", SPUR_OPTION_BOOL, 0, "true", "refuse devices that were not given", nullptr, 0, 0},
-    {"swap", SPUR_OPTION_BOOL, 0, "true", "let a job swap beyond its memory limit", nullptr, 0, 0},
-    {"job_processes", SPUR_OPTION_INT, 0, "0",
-     "processes and threads a job may have; 0: half of what the machine can have, -1: no limit", nullptr, -1, 4194304},
+    SPUR_CGROUP_OPTION_QUOTA(),
+    SPUR_CGROUP_OPTION_WEIGHTS(),
+    SPUR_CGROUP_OPTION_SWAP(),
+    SPUR_CGROUP_OPTION_PROCESSES(),
+    SPUR_CGROUP_OPTION_IO(),
+    SPUR_CGROUP_OPTION_DEVICES(),
 };
 
 constexpr const char* interfaces[] = {SPUR_CGROUP_IFACE, nullptr};

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,9 +24,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t none = 0xffffffff;
 constexpr std::uint32_t quota_period_us = 100'000;
-constexpr auto patience = 2s;  // for the kernel to freeze or to bury
+constexpr std::uint64_t thousandths = 1000;
+constexpr auto patience = 5s;  // for the kernel to freeze or to bury
 
 constexpr std::pair<std::uint32_t, std::string_view> named_steps[] = {  // Slurm's numbers for steps with names
     {0xfffffffb, "batch"},
@@ -81,10 +82,10 @@ std::uint64_t number_of(const std::string& text, const std::string& key) {
 }
 
 template <class Condition>
-bool wait_until(Condition condition) {
+bool wait_until(Condition condition, const Stopped& has_to_stop) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     for (auto pause = 100us; !condition(); pause = std::min(pause * 2, 20'000us)) {
-        if (std::chrono::steady_clock::now() > deadline) return false;
+        if (std::chrono::steady_clock::now() > deadline || has_to_stop()) return false;
         std::this_thread::sleep_for(pause);
     }
     return true;
@@ -105,50 +106,80 @@ struct Limiter {
         error = write_file(path + "/" + file, value);
         if (error != 0) what = std::string{"cannot set "} + file + " of " + path + " to " + value;
     }
-    void deny(const std::vector<std::string>& devices) {
-        if (error != 0) return;
-        error = deny_devices(path, devices);
+    // `none` is what the file says where there is no limit.
+    void set(const char* file, const spur_cgroup_limit& limit, const char* none_word) {
+        if (limit.rule == SPUR_LIMIT_AT) set(file, std::to_string(limit.value));
+        if (limit.rule == SPUR_LIMIT_NONE) set(file, none_word);
+    }
+    // "max 100000": of each period, so much; thousandths of a CPU are what is asked for.
+    void set_quota(const spur_cgroup_limit& quota) {
+        const auto period = std::to_string(quota_period_us);
+        if (quota.rule == SPUR_LIMIT_AT)
+            set("cpu.max", std::to_string(quota.value * quota_period_us / thousandths) + " " + period);
+        if (quota.rule == SPUR_LIMIT_NONE) set("cpu.max", "max " + period);
+    }
+    void set_io(const spur_cgroup_io& io) {
+        std::string words;
+        const std::pair<const char*, const spur_cgroup_limit*> keys[] = {
+            {" rbps=", &io.read_bytes}, {" wbps=", &io.write_bytes}, {" riops=", &io.read_ops}, {" wiops=", &io.write_ops}};
+        for (const auto& [key, limit] : keys)
+            if (limit->rule != SPUR_LIMIT_LEAVE)
+                words += key + (limit->rule == SPUR_LIMIT_AT ? std::to_string(limit->value) : std::string{"max"});
+        if (words.empty()) return;
+        set("io.max", std::to_string(io.major_number) + ":" + std::to_string(io.minor_number) + words);
+    }
+    void set_devices(std::uint32_t rule, const spur_span& devices) {
+        if (error != 0 || rule == SPUR_CGROUP_DEVICES_LEAVE) return;
+        error = rule_devices(path, rule, devices);
         if (error != 0) what = "cannot restrict the devices of " + path;
     }
 };
 
-int set_limits(const Hierarchy& hierarchy, const ScopeName& name, const Limits& limits, const Settings& settings,
-               std::string& what) {
+// A controller that is only needed now is handed down to this group first.
+int hand_down(const Hierarchy& hierarchy, const ScopeName& name, const spur_cgroup_limits& limits, std::string& what) {
+    const bool wants_cpu = limits.cpu_quota.rule != SPUR_LIMIT_LEAVE || limits.cpu_weight.rule != SPUR_LIMIT_LEAVE;
+    if (!wants_cpu || !hierarchy.abilities().cpu) return 0;
+    auto job = name;
+    job.step = SPUR_NONE;
+    const int error = hierarchy.hand_down("cpu", name.step == SPUR_NONE ? std::string{} : scope_path(hierarchy, job));
+    if (error != 0) what = "cannot use the cpu controller in " + hierarchy.node_path();
+    return error;
+}
+
+int set_limits(const Hierarchy& hierarchy, const ScopeName& name, const spur_cgroup_limits& limits, std::string& what) {
     const auto path = scope_path(hierarchy, name);
     const auto& can = hierarchy.abilities();
     Limiter limit{path, what};
-    if (can.devices && !limits.denied_devices.empty()) limit.deny(limits.denied_devices);
-    if (name.task != none) return limit.error;
-    if (can.memory && limits.memory_bytes != 0) {
-        limit.set("memory.max", std::to_string(limits.memory_bytes));
-        if (!settings.swap && name.job != none) limit.set("memory.swap.max", "0");
-    }
-    if (can.cpuset && !limits.cpu_list.empty()) limit.set("cpuset.cpus", limits.cpu_list);
-    if (can.cpuset && !limits.memory_nodes.empty()) limit.set("cpuset.mems", limits.memory_nodes);
-    if (can.cpu && limits.cpus != 0)
-        limit.set("cpu.max",
-                  std::to_string(std::uint64_t{limits.cpus} * quota_period_us) + " " + std::to_string(quota_period_us));
-    if (can.processes && name.step == none) {
-        const auto most = process_limits(machine_processes(), settings.job_processes);
-        if (const auto own = name.job == none ? most.node : most.job; own != 0)
-            limit.set("pids.max", std::to_string(own));
-    }
+    if (can.devices) limit.set_devices(limits.device_rule, limits.devices);
+    if (name.task != SPUR_NONE) return limit.error;
+    if (limit.error == 0) limit.error = hand_down(hierarchy, name, limits, what);
+    if (can.memory) limit.set("memory.max", limits.memory, "max");
+    if (can.swap) limit.set("memory.swap.max", limits.swap, "max");
+    if (can.processes) limit.set("pids.max", limits.processes, "max");
+    if (can.cpu) limit.set_quota(limits.cpu_quota);
+    if (can.cpu) limit.set("cpu.weight", limits.cpu_weight, "100");
+    const std::string_view cpus{limits.cpu_list.data, limits.cpu_list.length};
+    if (can.cpuset && !cpus.empty()) limit.set("cpuset.cpus", cpus == "all" ? "\n" : std::string{cpus});
+    if (!can.io) return limit.error;
+    for (std::uint32_t i = 0; i < limits.io.count; ++i) limit.set_io(*SPUR_AT(spur_cgroup_io, limits.io, i));
+    // Only where the scheduler of some disk knows weights does the file exist.
+    if (limits.io_weight.rule != SPUR_LIMIT_LEAVE && access((path + "/io.weight").c_str(), W_OK) == 0)
+        limit.set("io.weight", limits.io_weight, "default 100");
     return limit.error;
 }
 
 }  // namespace
 
 std::string scope_path(const Hierarchy& hierarchy, const ScopeName& name) {
-    if (name.job == none) return hierarchy.node_path();
+    if (name.job == SPUR_NONE) return hierarchy.node_path();
     auto path = hierarchy.node_path() + "/job_" + std::to_string(name.job) + "." + std::to_string(name.attempt);
-    if (name.step != none) path += "/step_" + step_name(name.step);
-    if (name.task != none) path += "/task_" + std::to_string(name.task);
+    if (name.step != SPUR_NONE) path += "/step_" + step_name(name.step);
+    if (name.task != SPUR_NONE) path += "/task_" + std::to_string(name.task);
     return path;
 }
 
-int make_scope(const Hierarchy& hierarchy, const ScopeName& name, const Limits& limits, const Settings& settings,
-               std::string& what) {
-    if (name.job == none) return set_limits(hierarchy, name, limits, settings, what);
+int make_scope(const Hierarchy& hierarchy, const ScopeName& name, const spur_cgroup_limits& limits, std::string& what) {
+    if (name.job == SPUR_NONE) return set_limits(hierarchy, name, limits, what);
     const auto path = scope_path(hierarchy, name);
     what = "cannot make " + path;
     // Parents first. A step that ends may take its job's group away between our two calls: then again from the top.
@@ -166,16 +197,16 @@ int make_scope(const Hierarchy& hierarchy, const ScopeName& name, const Limits& 
         if (error == 0) break;
         if (error != ENOENT || round == 5) return error;
     }
-    return set_limits(hierarchy, name, limits, settings, what);
+    return set_limits(hierarchy, name, limits, what);
 }
 
-int freeze_scope(const std::string& path, bool frozen) {
+int freeze_scope(const std::string& path, bool frozen, const Stopped& has_to_stop) {
     if (const int error = write_file(path + "/cgroup.freeze", frozen ? "1" : "0"); error != 0) return error;
     const auto done = [&] { return (number_of(read_file(path + "/cgroup.events"), "frozen") != 0) == frozen; };
-    return wait_until(done) ? 0 : ETIMEDOUT;
+    return wait_until(done, has_to_stop) ? 0 : ETIMEDOUT;
 }
 
-int signal_scope(const std::string& path, int signal) {
+int signal_scope(const std::string& path, int signal, const Stopped& has_to_stop) {
     if (access(path.c_str(), F_OK) != 0) return 0;  // nobody there
     if (signal != SIGKILL) {
         for (const auto pid : processes_of(path)) kill(pid, signal);
@@ -188,7 +219,7 @@ int signal_scope(const std::string& path, int signal) {
             for (const auto pid : processes_of(path)) kill(pid, SIGKILL);
         return !is_populated(path);
     };
-    return wait_until(gone) ? 0 : EBUSY;
+    return wait_until(gone, has_to_stop) ? 0 : EBUSY;
 }
 
 int remove_scope(const std::string& path) {
@@ -216,7 +247,7 @@ std::vector<pid_t> processes_of(const std::string& path) {
 std::vector<ScopeName> list_scopes(const std::string& node_path) {
     std::vector<ScopeName> found;
     each_child(node_path, [&](const std::string& job) {
-        ScopeName name{0, 0, none, none};
+        ScopeName name{0, 0, SPUR_NONE, SPUR_NONE};
         if (!parse_job(std::string_view{job}.substr(node_path.size() + 1), name)) return;
         each_child(job, [&](const std::string& step) {
             auto own = name;
@@ -242,6 +273,32 @@ bool read_usage(const std::string& path, Usage& usage) {
         if (word.starts_with("wbytes=")) usage.write_bytes += std::strtoull(word.c_str() + 7, nullptr, 10);
     }
     usage.processes = static_cast<std::uint32_t>(processes_of(path).size());
+    return true;
+}
+
+// The kernel tells of a change in these files as of one that somebody wrote.
+int watch_events(const std::string& path) {
+    const int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (watch < 0) return -1;
+    const bool watched = inotify_add_watch(watch, (path + "/cgroup.events").c_str(), IN_MODIFY) >= 0;
+    if (!watched) {
+        const int error = errno;
+        close(watch);
+        errno = error;
+        return -1;
+    }
+    inotify_add_watch(watch, (path + "/memory.events").c_str(), IN_MODIFY);  // where there is that controller
+    return watch;
+}
+
+bool read_events(const std::string& path, int watch, Events& events) {
+    char buffer[4096];
+    while (watch >= 0 && read(watch, buffer, sizeof buffer) > 0) {
+    }
+    const auto own = read_file(path + "/cgroup.events");
+    if (own.empty()) return false;
+    events.populated = number_of(own, "populated") != 0;
+    events.oom_kills = number_of(read_file(path + "/memory.events"), "oom_kill");
     return true;
 }
 

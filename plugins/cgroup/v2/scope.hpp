@@ -8,20 +8,15 @@
 #include <string>
 #include <vector>
 
+#include <spur/plugin/cgroup.h>
+
 #include "hierarchy.hpp"
 
 namespace spur::cgroup_v2 {
 
 struct ScopeName {
-    std::uint32_t job{}, attempt{}, step{}, task{};  // 0xffffffff: not part of the name; without a job it is the node's
+    std::uint32_t job{}, attempt{}, step{}, task{};  // SPUR_NONE: not part of the name; without a job it is the node's
     bool operator==(const ScopeName&) const = default;
-};
-
-struct Limits {
-    std::uint32_t cpus{};
-    std::uint64_t memory_bytes{};
-    std::string cpu_list, memory_nodes;
-    std::vector<std::string> denied_devices;
 };
 
 struct Usage {
@@ -31,14 +26,23 @@ struct Usage {
 
 std::string scope_path(const Hierarchy& hierarchy, const ScopeName& name);
 
+struct Events {
+    bool populated{false};
+    std::uint64_t oom_kills{};
+};
+
 // All answer 0 or an errno. A scope that cannot have its limits is an error, `what` says which one; limits that the
 // hierarchy has no controller for are left out.
-int make_scope(const Hierarchy& hierarchy, const ScopeName& name, const Limits& limits, const Settings& settings,
-               std::string& what);
-int freeze_scope(const std::string& path, bool frozen);
-int signal_scope(const std::string& path, int signal);
+int make_scope(const Hierarchy& hierarchy, const ScopeName& name, const spur_cgroup_limits& limits, std::string& what);
+// These wait for the kernel, until it is done, `has_to_stop` says so, or it has taken too long.
+using Stopped = std::function<bool()>;
+int freeze_scope(const std::string& path, bool frozen, const Stopped& has_to_stop);
+int signal_scope(const std::string& path, int signal, const Stopped& has_to_stop);
 int remove_scope(const std::string& path);  // EBUSY while processes live; one that is not there is fine
 bool read_usage(const std::string& path, Usage& usage);
+// A descriptor that is readable once events have changed; -1 with errno set. read_events() makes it unreadable again.
+int watch_events(const std::string& path);
+bool read_events(const std::string& path, int watch, Events& events);
 std::vector<pid_t> processes_of(const std::string& path);  // and below
 // Jobs and steps that have a directory below `node_path`: steps, then the job they are of.
 std::vector<ScopeName> list_scopes(const std::string& node_path);

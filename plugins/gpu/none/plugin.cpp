@@ -12,17 +12,21 @@ struct Instance {
     Instance(const spur_host*, const spur_config*) {}
 };
 
-spur_status scan(spur_plugin*, const spur_gpu_sink*, spur_error*) { return SPUR_OK; }
-spur_status bind(spur_plugin*, const std::uint32_t*, std::uint32_t count, const spur_gpu_env_sink*, spur_error* err) {
-    return count == 0 ? SPUR_OK : fail(err, SPUR_E_NOT_FOUND, "gpu/none has no devices to bind to");
+spur_status scan(spur_plugin*, const spur_gpu_sink*, const spur_stop*, spur_error*) { return SPUR_OK; }
+spur_status bind(spur_plugin*, const spur_gpu_binding* binding, const spur_gpu_env_sink*, spur_error* err) {
+    return binding->grants.count == 0 ? SPUR_OK : fail(err, SPUR_E_NOT_FOUND, "gpu/none has no devices to bind to");
 }
 
 constexpr spur_gpu_ops ops{.size = sizeof(spur_gpu_ops),
                            .reserved = 0,
                            .scan = scan,
-                           .load = nullptr,
                            .bind = bind,
+                           .release = nullptr,
+                           .load = nullptr,
+                           .processes = nullptr,
+                           .watch = nullptr,
                            .reset = nullptr,
+                           .profiles = nullptr,
                            .partition = nullptr};
 
 const void* query(spur_plugin*, const char* id) { return std::string_view{id} == SPUR_GPU_IFACE ? &ops : nullptr; }

@@ -95,6 +95,31 @@ void assign(const std::vector<std::string>& entries, std::vector<Device>& device
     }
 }
 
+// "0-3:1g.10gb:7": the parts come behind all whole devices and are where their whole is.
+void add_slices(const std::vector<std::string>& entries, std::vector<Device>& devices) {
+    const auto whole = devices.size();
+    for (const auto& entry : entries) {
+        const std::string_view text{entry};
+        const auto first = text.find(':'), last = text.rfind(':');
+        if (first == std::string_view::npos || first == last) refuse("slices", entry, "is not devices:profile:count");
+        const auto profile = text.substr(first + 1, last - first - 1);
+        const auto count = number(text.substr(last + 1), "slices", entry);
+        for (const auto parent : indexes(text.substr(0, first), whole, "slices", entry)) {
+            if (count > most_devices || devices.size() + count > most_devices)
+                refuse("slices", entry, "makes more than 1024 devices");
+            for (std::uint32_t i = 0; i < count; ++i) {
+                auto part = devices[parent];
+                part.index = static_cast<std::uint32_t>(devices.size());
+                part.parent = part.key;
+                part.key += "/" + std::to_string(devices.size());
+                part.type += "_" + std::string{profile};
+                part.profile = profile;
+                devices.push_back(std::move(part));
+            }
+        }
+    }
+}
+
 }  // namespace
 
 Machine build(const Options& options) {
@@ -111,6 +136,9 @@ Machine build(const Options& options) {
     for (const auto& entry : options.failed)
         for (const auto index : indexes(entry, machine.devices.size(), "failed", entry))
             machine.devices[index].failed = true;
+    assign(options.cliques, machine.devices, "cliques",
+           [](Device& device, std::string_view value, std::string_view) { device.clique = value; });
+    add_slices(options.slices, machine.devices);
     return machine;
 }
 

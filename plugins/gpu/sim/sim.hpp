@@ -1,5 +1,7 @@
-// Made-up devices, from option texts to records. Has never heard of the ABI.
+// Made-up devices, from option texts to records. Of the ABI it knows a constant.
 #pragma once
+
+#include <spur/plugin/abi.h>
 
 #include <cstdint>
 #include <string>
@@ -7,14 +9,14 @@
 
 namespace spur::gpu_sim {
 
-inline constexpr std::uint32_t none = 0xffffffff;
+inline constexpr std::uint32_t none = SPUR_NONE;
 inline constexpr std::uint32_t most_devices = 1024;
 
 struct Device {
     std::uint32_t index{};
     std::uint32_t numa_node{none};
     bool failed{false};
-    std::string key, type, near_cpus, file;
+    std::string key, type, near_cpus, file, parent, profile, clique;
 };
 struct Link {
     std::uint32_t from{}, to{}, kind{}, weight{};
@@ -25,7 +27,7 @@ struct Machine {
 };
 
 struct Options {
-    std::vector<std::string> devices, links, numa, near_cpus, failed, files;
+    std::vector<std::string> devices, links, numa, near_cpus, failed, files, slices, cliques;
 };
 
 // Throws std::invalid_argument with a sentence that names the option and the entry.

@@ -16,29 +16,29 @@ struct Instance {
     Instance(const spur_host*, const spur_config*) {}
 };
 
-spur_status score(spur_plugin*, const spur_cluster_view* view, spur_span queries, spur_priority* out, uint32_t stride,
+spur_status score(spur_plugin*, const spur_cluster_view* view, spur_span queries, const spur_scores* out,
                   spur_error* err) {
     return guard(err, [&] {
         std::size_t i = 0;
         for (const auto& query : Records<spur_priority_query>{queries}) {
-            spur_priority answer{};
             const auto* job = SPUR_AT(spur_job_view, view->pending, query.job);
-            answer.nice = query.nice;
-            answer.total = static_cast<std::uint64_t>(std::max<std::int64_t>(1, first_priority - job->id - query.nice));
-            put_at(out, stride, i++, answer);
+            const auto points = std::max<std::int64_t>(1, first_priority - job->id - query.nice + query.site_factor);
+            const spur_priority answer{.total = static_cast<std::uint64_t>(points),
+                                       .exact = static_cast<double>(points)};
+            spur_put_score(out, i++, &answer, nullptr, nullptr, 0);
         }
         return SPUR_OK;
     });
 }
 
-double decay(spur_plugin*, double) { return 1.0; }
+double decay(spur_plugin*, std::int64_t, std::int64_t) { return 1.0; }
 
 constexpr spur_priority_ops ops{.size = sizeof(spur_priority_ops),
                                 .reserved = 0,
                                 .score = score,
                                 .decay = decay,
-                                .shares = nullptr,
-                                .weights = nullptr};
+                                .factors = nullptr,
+                                .shares = nullptr};
 
 const void* query(spur_plugin*, const char* id) { return std::string_view{id} == SPUR_PRIORITY_IFACE ? &ops : nullptr; }
 

@@ -70,6 +70,7 @@ std::uint32_t gres_number(const spur_cluster_view& view, std::string_view name) 
 TresWeight parse_tres_weight(std::string_view text) {
     const auto equals = text.find('=');
     TresWeight parsed;
+    parsed.spelling = text.substr(0, equals);
     for (const auto letter : text.substr(0, equals))
         parsed.name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
     const bool known = parsed.name == "cpu" || parsed.name == "mem" || parsed.name == "node" ||
@@ -84,14 +85,15 @@ TresWeight parse_tres_weight(std::string_view text) {
 }
 
 Scorer::Scorer(Settings settings) : settings_{std::move(settings)} {
-    auto& sum = settings_.weights[SPUR_FACTOR_TRES];
-    sum = 0;
-    for (const auto& entry : settings_.tres) sum += entry.weight;
+    factors_ = {{SPUR_FACTOR_AGE, settings_.age},           {SPUR_FACTOR_FAIRSHARE, settings_.fairshare},
+                {SPUR_FACTOR_JOB_SIZE, settings_.job_size}, {SPUR_FACTOR_PARTITION, settings_.partition},
+                {SPUR_FACTOR_QOS, settings_.qos},           {SPUR_FACTOR_ASSOCIATION, settings_.association}};
+    for (const auto& entry : settings_.tres) factors_.push_back({SPUR_FACTOR_TRES + entry.spelling, entry.weight});
 }
 
-double Scorer::decay(double seconds) const {
-    if (settings_.half_life_s <= 0 || !(seconds > 0)) return 1.0;
-    return std::exp2(-seconds / settings_.half_life_s);
+double Scorer::decay(std::int64_t from, std::int64_t to) const {
+    if (settings_.half_life_s <= 0 || to <= from) return 1.0;
+    return std::exp2((static_cast<double>(from) - static_cast<double>(to)) / settings_.half_life_s);
 }
 
 void Scorer::set_view(const spur_cluster_view& view) {
@@ -146,18 +148,22 @@ double Scorer::size_factor(const spur_job_view& job) const {
     return settings_.favor_small ? 1 - size : size;
 }
 
-double Scorer::tres_factor(const spur_job_view& job, std::uint32_t partition) {
-    const double sum = settings_.weights[SPUR_FACTOR_TRES];
-    if (sum <= 0 || partition >= view_->partitions.count) return 0;
+double Scorer::association_factor(const spur_job_view& job) const {
+    if (job.association >= shares_.size()) return 0;
+    return fraction(SPUR_AT(spur_association_view, view_->associations, job.association)->priority,
+                    highest_association_);
+}
+
+void Scorer::add_tres_factors(const spur_job_view& job, std::uint32_t partition) {
+    if (settings_.tres.empty()) return;
+    if (partition >= view_->partitions.count) return answer_.raw.resize(factors_.size());
     const auto& totals = totals_of(partition);
     const double nodes = std::max(job.min_nodes, 1U);
     const double cpus = cpus_of(job);
     double memory = static_cast<double>(job.mem_per_node_mib) * nodes;
     if (job.mem_per_cpu_mib > 0) memory = static_cast<double>(job.mem_per_cpu_mib) * cpus;
     if (job.flags & SPUR_JOB_MEM_ALL && totals.nodes > 0) memory = totals.memory_mib * nodes / totals.nodes;
-
-    double weighted = 0;
-    for (const auto& [name, weight] : settings_.tres) {
+    for (const auto& [name, spelling, weight] : settings_.tres) {
         double part = 0;
         if (name == "cpu" || name == "billing") part = fraction(cpus, totals.cpus);
         if (name == "mem") part = fraction(memory, totals.memory_mib);
@@ -165,40 +171,34 @@ double Scorer::tres_factor(const spur_job_view& job, std::uint32_t partition) {
         if (name.starts_with("gres/"))
             if (const auto number = gres_number(*view_, std::string_view{name}.substr(5)); number != SPUR_NONE)
                 part = fraction(gres_of(job, number), totals.gres[number]);
-        weighted += weight * part;
+        answer_.raw.push_back(part);
     }
-    return fraction(weighted, sum);
 }
 
-spur_priority Scorer::score(const spur_priority_query& query) {
+const Answer& Scorer::score(const spur_priority_query& query) {
     const auto& job = *SPUR_AT(spur_job_view, view_->pending, query.job);
-    spur_priority answer{};
-    auto& raw = answer.raw;
-    raw[SPUR_FACTOR_AGE] =
-        fraction(static_cast<double>(view_->now) - static_cast<double>(job.eligible), settings_.max_age_s);
-    if (job.association < shares_.size()) {
-        raw[SPUR_FACTOR_FAIRSHARE] = shares_[job.association].factor;
-        raw[SPUR_FACTOR_ASSOCIATION] = fraction(
-            SPUR_AT(spur_association_view, view_->associations, job.association)->priority, highest_association_);
-    }
-    raw[SPUR_FACTOR_JOB_SIZE] = size_factor(job);
-    if (query.partition < view_->partitions.count)
-        raw[SPUR_FACTOR_PARTITION] =
-            fraction(SPUR_AT(spur_partition_view, view_->partitions, query.partition)->job_factor, highest_job_factor_);
-    if (job.qos < view_->qos.count)
-        raw[SPUR_FACTOR_QOS] = fraction(SPUR_AT(spur_qos_view, view_->qos, job.qos)->priority, highest_qos_);
-    raw[SPUR_FACTOR_TRES] = tres_factor(job, query.partition);
-    raw[SPUR_FACTOR_SITE] = std::isfinite(query.site) ? std::clamp(query.site, 0.0, 1.0) : 0.0;
+    const auto waited = static_cast<double>(view_->now) - static_cast<double>(job.eligible);
+    const auto partition = [&](std::uint32_t i) { return SPUR_AT(spur_partition_view, view_->partitions, i); };
+    const auto qos = [&](std::uint32_t i) { return SPUR_AT(spur_qos_view, view_->qos, i); };
+    answer_.raw = {
+        fraction(waited, settings_.max_age_s),
+        job.association < shares_.size() ? shares_[job.association].factor : 0,
+        size_factor(job),
+        query.partition < view_->partitions.count
+            ? fraction(partition(query.partition)->job_factor, highest_job_factor_)
+            : 0,
+        job.qos < view_->qos.count ? fraction(qos(job.qos)->priority, highest_qos_) : 0,
+        association_factor(job),
+    };
+    add_tres_factors(job, query.partition);
 
-    double sum = 0;
-    for (std::uint32_t i = 0; i < SPUR_FACTOR_COUNT; ++i) {
-        answer.weighted[i] = raw[i] * settings_.weights[i];
-        sum += answer.weighted[i];
-    }
-    answer.nice = query.nice;
-    sum -= static_cast<double>(query.nice);
-    answer.total = static_cast<std::uint64_t>(std::clamp(std::floor(sum), 1.0, static_cast<double>(UINT32_MAX)));
-    return answer;
+    answer_.weighted.clear();
+    auto sum = static_cast<double>(query.site_factor) - static_cast<double>(query.nice);
+    for (std::size_t i = 0; i < factors_.size(); ++i)
+        sum += answer_.weighted.emplace_back(answer_.raw[i] * factors_[i].weight);
+    answer_.priority.exact = std::clamp(sum, 1.0, static_cast<double>(UINT32_MAX));
+    answer_.priority.total = static_cast<std::uint64_t>(std::floor(answer_.priority.exact));
+    return answer_;
 }
 
 }  // namespace spur::fairshare

@@ -3,7 +3,6 @@
 
 #include <spur/plugin/priority.h>
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,14 +14,14 @@ namespace spur::fairshare {
 
 // "cpu", "mem", "node", "billing" or "gres/gpu", and what a job that asks for all of it in its partition gets.
 struct TresWeight {
-    std::string name;
+    std::string name, spelling;  // in lower case, and as it was written
     double weight{};
 };
 // "CPU=1000" and "GRES/gpu=2000"; throws std::invalid_argument with a sentence.
 TresWeight parse_tres_weight(std::string_view text);
 
 struct Settings {
-    std::array<double, SPUR_FACTOR_COUNT> weights{};  // that of TRES is the sum of `tres`
+    double age{}, fairshare{}, job_size{}, partition{}, qos{}, association{};  // weights
     std::vector<TresWeight> tres;
     double max_age_s{7 * 86'400.0};
     double half_life_s{7 * 86'400.0};  // 0: usage never fades
@@ -32,16 +31,29 @@ struct Settings {
     double dampening{1};  // classic only
 };
 
+// A column of the answers.
+struct Factor {
+    std::string name;
+    double weight{};
+};
+
+// One job's answer, and its factors in the order of Scorer::factors().
+struct Answer {
+    spur_priority priority{};
+    std::vector<double> raw, weighted;
+};
+
 class Scorer {
 public:
     explicit Scorer(Settings settings);
+    const std::vector<Factor>& factors() const { return factors_; }
 
     // Begins a round over `view`; the tree is worked out again only if it changed since the last one.
     void set_view(const spur_cluster_view& view);
-    spur_priority score(const spur_priority_query& query);  // of the view last looked at
+    const Answer& score(const spur_priority_query& query);  // of the view last looked at; until the next call
     const std::vector<Share>& shares() const { return shares_; }
 
-    double decay(double seconds) const;
+    double decay(std::int64_t from, std::int64_t to) const;
     const Settings& settings() const { return settings_; }
 
 private:
@@ -51,10 +63,13 @@ private:
         bool known{false};
     };
     double size_factor(const spur_job_view& job) const;
-    double tres_factor(const spur_job_view& job, std::uint32_t partition);
+    double association_factor(const spur_job_view& job) const;
+    void add_tres_factors(const spur_job_view& job, std::uint32_t partition);
     const Totals& totals_of(std::uint32_t partition);
 
     Settings settings_;
+    std::vector<Factor> factors_;
+    Answer answer_;
     const spur_cluster_view* view_{};
     std::vector<Line> lines_;  // what shares_ was worked out from
     std::vector<Share> shares_;

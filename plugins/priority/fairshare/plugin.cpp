@@ -20,13 +20,12 @@ double weight(const spur_config* config, const char* key) { return static_cast<d
 
 Settings settings_from(const spur_config* config) {
     Settings settings;
-    settings.weights[SPUR_FACTOR_AGE] = weight(config, "weight_age");
-    settings.weights[SPUR_FACTOR_FAIRSHARE] = weight(config, "weight_fairshare");
-    settings.weights[SPUR_FACTOR_JOB_SIZE] = weight(config, "weight_job_size");
-    settings.weights[SPUR_FACTOR_PARTITION] = weight(config, "weight_partition");
-    settings.weights[SPUR_FACTOR_QOS] = weight(config, "weight_qos");
-    settings.weights[SPUR_FACTOR_ASSOCIATION] = weight(config, "weight_association");
-    settings.weights[SPUR_FACTOR_SITE] = weight(config, "weight_site");
+    settings.age = weight(config, "weight_age");
+    settings.fairshare = weight(config, "weight_fairshare");
+    settings.job_size = weight(config, "weight_job_size");
+    settings.partition = weight(config, "weight_partition");
+    settings.qos = weight(config, "weight_qos");
+    settings.association = weight(config, "weight_association");
     const auto& tres = option(config, "weight_tres");
     for (std::uint32_t i = 0; i < tres.list_count; ++i) try {
             settings.tres.push_back(spur::fairshare::parse_tres_weight(tres.list[i]));
@@ -46,18 +45,32 @@ struct Instance : Scorer {
     Instance(const spur_host*, const spur_config* config) : Scorer{settings_from(config)} {}
 };
 
-spur_status score(spur_plugin* self, const spur_cluster_view* view, spur_span queries, spur_priority* out,
-                  std::uint32_t stride, spur_error* err) {
+spur_status score(spur_plugin* self, const spur_cluster_view* view, spur_span queries, const spur_scores* out,
+                  spur_error* err) {
     return guard(err, [&] {
         auto& scorer = self_cast<Instance>(self);
         scorer.set_view(*view);
         std::size_t i = 0;
-        for (const auto& query : Records<spur_priority_query>{queries}) put_at(out, stride, i++, scorer.score(query));
+        for (const auto& query : Records<spur_priority_query>{queries}) {
+            const auto& answer = scorer.score(query);
+            spur_put_score(out, i++, &answer.priority, answer.raw.data(), answer.weighted.data(),
+                           static_cast<std::uint32_t>(answer.raw.size()));
+        }
         return SPUR_OK;
     });
 }
 
-double decay(spur_plugin* self, double seconds) { return self_cast<Instance>(self).decay(seconds); }
+double decay(spur_plugin* self, std::int64_t from, std::int64_t to) {
+    return self_cast<Instance>(self).decay(from, to);
+}
+
+spur_status factors(spur_plugin* self, const spur_factor_sink* sink, spur_error* err) {
+    return guard(err, [&] {
+        for (const auto& factor : self_cast<Instance>(self).factors())
+            if (const auto told = spur_push_factor(sink, str(factor.name), factor.weight); told != SPUR_OK) return told;
+        return SPUR_OK;
+    });
+}
 
 spur_status shares(spur_plugin* self, const spur_cluster_view* view, spur_share* out, std::uint32_t stride,
                    spur_error* err) {
@@ -72,18 +85,12 @@ spur_status shares(spur_plugin* self, const spur_cluster_view* view, spur_share*
     });
 }
 
-spur_status weights(spur_plugin* self, double* out, std::uint32_t count) {
-    const auto& all = self_cast<Instance>(self).settings().weights;
-    for (std::uint32_t i = 0; i < count; ++i) out[i] = i < all.size() ? all[i] : 0.0;
-    return SPUR_OK;
-}
-
 constexpr spur_priority_ops ops{.size = sizeof(spur_priority_ops),
                                 .reserved = 0,
                                 .score = score,
                                 .decay = decay,
-                                .shares = shares,
-                                .weights = weights};
+                                .factors = factors,
+                                .shares = shares};
 
 const void* query(spur_plugin*, const char* id) { return std::string_view{id} == SPUR_PRIORITY_IFACE ? &ops : nullptr; }
 
@@ -100,7 +107,6 @@ constexpr spur_option options[] = {
      "what a job gets that asks for all of its partition: [\"cpu=1000\", \"gres/gpu=3000\"]", nullptr, 0, 0},
     {"weight_association", SPUR_OPTION_INT, 0, "1000", "what jobs of the association of the highest priority get",
      nullptr, 0, most},
-    {"weight_site", SPUR_OPTION_INT, 0, "1", "what a site's own factor of 1 is worth", nullptr, 0, most},
     {"max_age", SPUR_OPTION_DURATION, 0, "7-00:00:00", "age at which the age factor is 1 and stops growing", nullptr, 1,
      3'153'600'000},
     {"half_life", SPUR_OPTION_DURATION, 0, "7-00:00:00",

@@ -223,7 +223,10 @@ bool Pass::fits(const State& state, const Question& question, bool write) {
 std::uint32_t Pass::switches_used() const {
     std::vector<std::uint32_t> seen;
     for (const auto& share : Records<spur_node_share>{spur_shares(placement_.get())}) {
-        const auto leaf = SPUR_AT(spur_node_view, view_.nodes, share.node)->leaf_switch;
+        const auto& groups = SPUR_AT(spur_node_view, view_.nodes, share.node)->groups;
+        auto leaf = SPUR_NONE;
+        for (const auto group : Records<std::uint32_t>{groups})
+            if (SPUR_AT(spur_group_view, view_.groups, group)->kind == SPUR_GROUP_SWITCH) leaf = group;
         if (std::ranges::find(seen, leaf) == seen.end()) seen.push_back(leaf);
     }
     return static_cast<std::uint32_t>(seen.size());

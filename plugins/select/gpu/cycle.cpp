@@ -7,11 +7,11 @@ namespace spur::select_gpu {
 
 namespace {
 
-constexpr std::size_t memory_size = 16384;
+constexpr std::size_t remembered_answers = 16384;
 
 }  // namespace
 
-Cycle::Cycle(const Options& options) : options_{options}, remembered_(memory_size) {
+Cycle::Cycle(const Options& options) : options_{options}, remembered_(remembered_answers) {
     fitter_.use_first_fit(options.first_fit);
     search_.use_first_fit(options.first_fit);
 }
@@ -39,7 +39,7 @@ void Cycle::give(std::uint32_t slot, spur_span shares, std::uint32_t job_flags) 
 
 bool Cycle::fits_empty(const spur_job_view& job, std::uint32_t partition, const Need& need) {
     const auto hash = (job.klass + partition) * 0x9e3779b97f4a7c15ULL;
-    auto& kept = remembered_[(hash >> 32) % memory_size];
+    auto& kept = remembered_[(hash >> 32) % remembered_answers];
     if (kept.cycle == number_ && kept.klass == job.klass && kept.partition == partition) return kept.fits;
     const auto& rules = *SPUR_AT(spur_partition_view, picture_.view().partitions, partition);
     const bool fits = search_.choose({job, rules, need, Slots::empty, {}, true, nullptr});

@@ -9,7 +9,7 @@ namespace spur::select_gpu {
 
 namespace {
 
-constexpr std::size_t memory_size = 16384;    // sets remembered
+constexpr std::size_t remembered_sets = 16384;
 constexpr std::uint64_t most_tried = 20'000;  // sets looked at one by one; beyond, the set is grown greedily
 
 std::uint64_t choices(std::uint32_t from, std::uint32_t count) {
@@ -97,7 +97,7 @@ std::uint64_t Wiring::worth(std::uint64_t set) const {
     return sum;
 }
 
-DeviceChooser::DeviceChooser() : remembered_(memory_size) {}
+DeviceChooser::DeviceChooser() : remembered_(remembered_sets) {}
 
 const Wiring& DeviceChooser::intern(std::uint32_t devices, const std::vector<std::uint64_t>& pairs) {
     for (const auto& known : wirings_)
@@ -119,7 +119,7 @@ DeviceSet DeviceChooser::best(const Wiring& wiring, std::uint64_t free, std::uin
     if (wiring.is_plain() || count == 0 || count >= size) return first(wiring, free, count);
     auto hash = (free * 0x9e3779b97f4a7c15ULL) ^ (std::uint64_t{wiring.id()} << 32 | count) * 0xff51afd7ed558ccdULL;
     hash ^= hash >> 29;
-    auto& kept = remembered_[hash % memory_size];
+    auto& kept = remembered_[hash % remembered_sets];
     if (kept.wiring == wiring.id() && kept.free == free && kept.count == count) return kept.answer;
     const auto found = choices(size, count) <= most_tried ? try_all(wiring, free, count) : grow(wiring, free, count);
     kept = {free, wiring.id(), count, {found.set, found.inside, wiring.worth(free) - found.inside - found.left}};

@@ -37,7 +37,7 @@ spur_status create(const spur_host* host, const spur_config* config, spur_plugin
 
 void destroy(spur_plugin* self) { delete &log_of(self); }
 
-spur_status open(spur_plugin* self, const spur_state_listener* listener, spur_error* err) {
+spur_status open(spur_plugin* self, const spur_state_listener* listener, const spur_stop*, spur_error* err) {
     return answer(err, [&](std::string& why) { return log_of(self).open(listener, why); });
 }
 
@@ -53,7 +53,8 @@ spur_status status(spur_plugin* self, spur_state_status* out, spur_error* err) {
     });
 }
 
-spur_status snapshot(spur_plugin* self, std::uint64_t index, const spur_source* source, spur_error* err) {
+spur_status snapshot(spur_plugin* self, std::uint64_t index, const spur_source* source, const spur_stop*,
+                     spur_error* err) {
     return answer(err, [&](std::string& why) { return log_of(self).snapshot(index, source, why); });
 }
 

@@ -7,6 +7,9 @@
 #include "segments.hpp"
 
 namespace spur::raftlog {
+namespace {
+constexpr std::chrono::milliseconds open_poll{50};  // whether open() is to stop
+}  // namespace
 
 Node::Node(Settings settings, const spur_host* host)
     : settings_(std::move(settings)),
@@ -15,23 +18,19 @@ Node::Node(Settings settings, const spur_host* host)
       hooks_({.appended =
                   [this](unsigned, int status) {
                       writes_.fetch_add(1, std::memory_order_relaxed);
-                      if (metrics_.writes != 0) metrics_.table->add(metrics_.table, metrics_.writes, 1);
+                      metrics_.table.add(metrics_.writes);
                       if (status == 0 || status == RAFT_CANCELED || closing_) return;
                       const char* why =
                           status == RAFT_NOSPACE ? "no space is left; free some and restart" : raft_strerror(status);
                       fail({SPUR_E_IO, fmt::format("cannot write the log in {}: {}", settings_.data_dir, why)});
                   },
               .stored = [this](bool installed, int status) { on_stored(installed, status); }}),
-      snapshots_(raft_, settings_.snapshot_trailing) {
-    metrics_.table = plugin::service<spur_metrics>(host, SPUR_METRICS_SERVICE);
-    if (metrics_.table == nullptr) return;
-    const auto define = [this](const char* name, std::uint32_t kind, const char* help) {
-        return metrics_.table->define(metrics_.table, name, kind, help);
-    };
-    metrics_.entries = define("entries_total", SPUR_METRIC_COUNTER, "entries committed");
-    metrics_.writes = define("log_writes_total", SPUR_METRIC_COUNTER, "durable writes to the log");
-    metrics_.commit_ns = define("commit_ns", SPUR_METRIC_HISTOGRAM, "from handing a record to Raft to its commit");
-    metrics_.batch = define("record_entries", SPUR_METRIC_HISTOGRAM, "entries that shared one record");
+      snapshots_(raft_, settings_.snapshot_trailing),
+      metrics_{plugin::Metrics(host)} {
+    metrics_.entries = metrics_.table.counter("entries_total", "entries committed");
+    metrics_.writes = metrics_.table.counter("log_writes_total", "durable writes to the log");
+    metrics_.commit_ns = metrics_.table.histogram("commit_ns", "from handing a record to Raft to its commit");
+    metrics_.batch = metrics_.table.histogram("record_entries", "entries that shared one record");
 }
 
 Node::~Node() {
@@ -83,10 +82,11 @@ Outcome<void> Node::prepare_identity() {
     return write_durably(path, fmt::format("{:x} {}\n", id_, settings_.self.text()));
 }
 
-Outcome<void> Node::open(const spur_state_listener* listener) {
+Outcome<void> Node::open(const spur_state_listener* listener, const plugin::Stop& stop) {
     listener_ = listener;
     if (loop_) return fault(SPUR_E_INVALID, "this instance is open already");
     SPUR_CHECK(prepare_directory());
+    if (stop.stopped()) return fault(SPUR_E_STOPPED, "stopped before {} was read", settings_.data_dir);
     SPUR_TRY(const auto key, load_key(settings_.key_file, settings_.hosts.size() == 1));
 
     loop_ = std::make_unique<Loop>(Loop::Handlers{.woken = [this] { flush(); },
@@ -114,7 +114,8 @@ Outcome<void> Node::open(const spur_state_listener* listener) {
     loop_->start();
 
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return opening_ != Opening::under_way; });
+    while (!changed_.wait_for(lock, open_poll, [this] { return opening_ != Opening::under_way; }))
+        if (stop.stopped()) return fault(SPUR_E_STOPPED, "stopped while {} was being read", settings_.data_dir);
     if (opening_ == Opening::failed) return std::unexpected(*failure_);
     return {};
 }

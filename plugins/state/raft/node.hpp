@@ -43,11 +43,11 @@ public:
     Node& operator=(const Node&) = delete;
 
     // The operations of spur_state_ops, with its contracts. A status that is not SPUR_OK is a verdict.
-    Outcome<void> open(const spur_state_listener* listener);
+    Outcome<void> open(const spur_state_listener* listener, const plugin::Stop& stop);
     Outcome<spur_status> propose(const spur_state_entry* entries, std::uint32_t count, std::uint64_t ticket);
     Outcome<spur_status> barrier(std::uint64_t ticket);
     spur_state_status status() const;
-    Outcome<void> snapshot(std::uint64_t index, const spur_source* source);
+    Outcome<void> snapshot(std::uint64_t index, const spur_source* source, const plugin::Stop& stop);
     void members(const std::function<void(const spur_state_member&)>& each) const;
     Outcome<spur_status> add_member(std::string_view address, std::uint64_t ticket);
     Outcome<spur_status> remove_member(std::string_view address, std::uint64_t ticket);
@@ -174,7 +174,7 @@ private:
     std::vector<spur_state_entry> entry_buffer_;
 
     struct Metrics {
-        const spur_metrics* table = nullptr;
+        plugin::Metrics table;
         std::uint32_t entries = 0, writes = 0, commit_ns = 0, batch = 0;
     } metrics_;
 };

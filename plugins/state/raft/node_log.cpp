@@ -19,7 +19,7 @@ constexpr std::uint64_t longest_gathering_ns = 1'000'000;
 constexpr std::uint64_t many_entries = 64;
 constexpr std::size_t check_every = 1u << 20;    // bytes written between two looks at the disk; each tick looks too
 constexpr std::uint64_t records_per_entry = 10;  // for each that snapshot_threshold allows
-constexpr auto patience_of_followers = std::chrono::seconds(3);
+constexpr std::chrono::milliseconds patience_of_followers{3000}, store_poll{50};
 
 }  // namespace
 
@@ -157,9 +157,9 @@ void Node::on_flight_done(std::unique_ptr<Flight> flight, int status) {
     gather_entries_ = flight->entries + backlog_entries_;
     const bool gathers = average_commit_ns_ > slow_commit_ns && backlog_entries_ < many_entries;
     gather_until_ns_ = gathers ? now + std::min(average_commit_ns_ / 8, longest_gathering_ns) : 0;
-    if (status == 0 && metrics_.table != nullptr) {
-        metrics_.table->set(metrics_.table, metrics_.commit_ns, static_cast<double>(took));
-        metrics_.table->set(metrics_.table, metrics_.batch, flight->entries);
+    if (status == 0) {
+        metrics_.table.set(metrics_.commit_ns, static_cast<double>(took));
+        metrics_.table.set(metrics_.batch, flight->entries);
     }
     // It was handed to Raft: without a commit nobody can tell whether a later leader will find it.
     std::string why;
@@ -215,7 +215,7 @@ int Node::apply(const raft_buffer* buffer) {
     applied_index_ = first_index + count - 1;
     if (raft_state(&raft_) != RAFT_LEADER || last_index_ < applied_index_) last_index_ = applied_index_.load();
     entries_.fetch_add(count, std::memory_order_relaxed);
-    if (metrics_.table != nullptr) metrics_.table->add(metrics_.table, metrics_.entries, count);
+    metrics_.table.add(metrics_.entries, count);
     listener_->committed(listener_, entry_buffer_.data(), count);
     return 0;
 }
@@ -292,7 +292,7 @@ void Node::maybe_want_snapshot() {
     listener_->snapshot_wanted(listener_);
 }
 
-Outcome<void> Node::snapshot(std::uint64_t index, const spur_source* source) {
+Outcome<void> Node::snapshot(std::uint64_t index, const spur_source* source, const plugin::Stop& stop) {
     const std::lock_guard one_at_a_time(snapshot_mutex_);
     if (auto broken = failure()) return std::unexpected(*broken);
     if (index == 0 || index > applied_index_)
@@ -314,8 +314,10 @@ Outcome<void> Node::snapshot(std::uint64_t index, const spur_source* source) {
     if (!posted) return fault(SPUR_E_STOPPED, "the controller is stopping");
     // A follower has to wait for the leader's next record. It loses nothing by not waiting for long: until then its log
     // holds everything, and the snapshot stays staged.
-    while (stored.wait_for(patience_of_followers) != std::future_status::ready)
-        if (!accepting_) return {};
+    for (auto waited = store_poll; stored.wait_for(store_poll) != std::future_status::ready; waited += store_poll) {
+        if (stop.stopped()) return fault(SPUR_E_STOPPED, "stopped while a snapshot was being stored");
+        if (waited >= patience_of_followers && !accepting_) return {};
+    }
     return stored.get();
 }
 

@@ -13,6 +13,7 @@ using namespace spur::raftlog;
 using spur::plugin::as_plugin;
 using spur::plugin::fail;
 using spur::plugin::guard;
+using spur::plugin::Stop;
 using spur::plugin::view;
 
 Node& node_of(spur_plugin* self) { return spur::plugin::self_cast<Node>(self); }
@@ -39,8 +40,8 @@ spur_status create(const spur_host* host, const spur_config* config, spur_plugin
 
 void destroy(spur_plugin* self) { delete &node_of(self); }
 
-spur_status open(spur_plugin* self, const spur_state_listener* listener, spur_error* err) {
-    return guard(err, [&] { return answer(node_of(self).open(listener), err); });
+spur_status open(spur_plugin* self, const spur_state_listener* listener, const spur_stop* stop, spur_error* err) {
+    return guard(err, [&] { return answer(node_of(self).open(listener, Stop{stop}), err); });
 }
 
 spur_status propose(spur_plugin* self, const spur_state_entry* entries, std::uint32_t count, std::uint64_t ticket,
@@ -55,8 +56,9 @@ spur_status status(spur_plugin* self, spur_state_status* out, spur_error* err) {
     });
 }
 
-spur_status snapshot(spur_plugin* self, std::uint64_t index, const spur_source* source, spur_error* err) {
-    return guard(err, [&] { return answer(node_of(self).snapshot(index, source), err); });
+spur_status snapshot(spur_plugin* self, std::uint64_t index, const spur_source* source, const spur_stop* stop,
+                     spur_error* err) {
+    return guard(err, [&] { return answer(node_of(self).snapshot(index, source, Stop{stop}), err); });
 }
 
 spur_status barrier(spur_plugin* self, std::uint64_t ticket, spur_error* err) {

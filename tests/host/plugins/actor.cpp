@@ -1,11 +1,15 @@
 // sched/actor: does on request what plugins should not. The option `act` says what, `when` says in which function.
 #include <pthread.h>
 #include <spur/plugin/sched.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <spur/plugin/plugin.hpp>
 
 #include <atomic>
+#include <cfenv>
 #include <chrono>
+#include <clocale>
+#include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -23,17 +27,18 @@ struct Actor {
     Actor(const spur_host* the_host, const spur_config* config)
         : host{the_host},
           log{the_host},
+          metrics{the_host},
           act{option(config, "act").text},
           when{option(config, "when").text},
           depth{option(config, "depth").integer},
           window{option(config, "window").integer},
           cluster{host_fact(the_host, "cluster_name", "?")} {
         log.debug("created\nwith depth " + std::to_string(depth));
-        const auto* const metrics = service<spur_metrics>(host, SPUR_METRICS_SERVICE);
-        plans = metrics->define(metrics, "plans_total", SPUR_METRIC_COUNTER, "calls of plan()");
+        plans = metrics.counter("plans_total", "calls of plan()");
     }
     const spur_host* host;
     Log log;
+    Metrics metrics;
     std::string act, when;
     std::int64_t depth, window;
     std::string cluster;
@@ -75,15 +80,44 @@ void perform(Actor& actor, const char* now) {
     if (act == "crash_thread") {
         std::thread{[] { *reinterpret_cast<volatile int*>(0x10) = 1; }}.join();
     }
+    if (act == "umask") ::umask(0);
+    if (act == "directory" && ::chdir("/proc") != 0) std::abort();
+    if (act == "locale") std::setlocale(LC_ALL, "C.UTF-8");
+    if (act == "rounding") std::fesetround(FE_UPWARD);
+    if (act == "handler") ::signal(SIGSEGV, SIG_IGN);
+    if (act == "user" && ::seteuid(65534) != 0) std::abort();
+    if (act == "descriptor") ::close(STDIN_FILENO);
+    if (act == "mask") {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    }
+    if (act == "end_thread") ::pthread_exit(nullptr);
+    if (act == "fork") ::fork();
+    if (act == "flood")
+        for (int i = 0; i < 3000; ++i) actor.log.debug("once more");
     if (act == "clock") {
         const auto* const clock = service<spur_clock>(actor.host, SPUR_CLOCK_SERVICE);
         clock->unix_ns(clock);
     }
+    if (act == "notify") {
+        const Notify notify{actor.host};
+        for (const char* subject : {"a", "a", "b"})
+            notify.changed(SPUR_CHANGED_PLAN, subject, "the moon rose\n\tover there");
+        if (notify.changed(SPUR_CHANGED_PEERS, "", "nobody listens")) throw std::runtime_error("it was heard");
+    }
+    if (act == "store") {
+        const Store store{actor.host};
+        if (!store) return actor.log.debug("no store");
+        const auto times = store.get("times").value_or("0");
+        actor.log.debug("created " + times + " times before");
+        store.put("times", std::to_string(std::stoi(times) + 1));
+    }
     if (act == "task") {
         const auto* const executor = service<spur_executor>(actor.host, SPUR_EXECUTOR_SERVICE);
         const auto task = [](void* self) { static_cast<Actor*>(self)->tasks++; };
-        for (int i = 0; i < 10; ++i) executor->post(executor, task, &actor);
-        executor->post_after(executor, 3'600'000'000'000, task, &actor, nullptr);
+        for (int i = 0; i < 10; ++i) executor->post(executor, task, nullptr, &actor);
+        executor->post_after(executor, 3'600'000'000'000, task, nullptr, &actor, nullptr);
     }
 }
 
@@ -124,8 +158,7 @@ spur_status plan(spur_plugin* self, const spur_cluster_view* view, const spur_se
         return fail(err, 1,
                     actor.cluster + ", depth " + std::to_string(actor.depth) + ", window " +
                         std::to_string(actor.window) + ", tasks " + std::to_string(actor.tasks.load()));
-    const auto* const metrics = service<spur_metrics>(actor.host, SPUR_METRICS_SERVICE);
-    metrics->add(metrics, actor.plans, 1);
+    actor.metrics.add(actor.plans);
     perform(actor, "plan");
     if (actor.act == "fail") return fail(err, SPUR_E_IO, "the disk is on\nfire");
     if (actor.act == "fail_silently") return SPUR_E_BUSY;

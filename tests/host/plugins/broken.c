@@ -1,5 +1,8 @@
 /* A sched plugin that is broken in exactly one way: BREAK_<way> is defined when it is built. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <spur/plugin/sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -196,7 +199,16 @@ const spur_module* spur_module_v1(void) {
 }
 #endif
 
-#if defined(BREAK_crash_on_load)
+#if defined(BREAK_swap_on_load)
+/* Puts <its file>.new in its own place, as an upgrade at the wrong moment does. */
+__attribute__((constructor)) static void swap(void) {
+    Dl_info self;
+    char fresh[4096];
+    if (dladdr((const void*)swap, &self) == 0) return;
+    snprintf(fresh, sizeof fresh, "%s.new", self.dli_fname);
+    rename(fresh, self.dli_fname);
+}
+#elif defined(BREAK_crash_on_load)
 __attribute__((constructor)) static void crash(void) { *(volatile int*)WILD = 1; }
 #elif defined(BREAK_exit_on_load)
 __attribute__((constructor)) static void leave(void) { exit(3); }

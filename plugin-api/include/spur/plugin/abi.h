@@ -13,7 +13,8 @@
  *   [any-thread]     any of these, or a thread of the plugin's own
  * They are roles, not OS threads: two calls in one role may come from two threads. Debug hosts check them.
  * Cost classes: "cheap" means microseconds and no locks held for long; "bounded" means it watches a stop signal;
- * "may block" means it may wait for I/O. */
+ * "may block briefly" means it may wait for this machine, well under a second; "may block until stopped" means it may wait
+ * for anything, and gives up when its spur_stop says so. */
 #ifndef SPUR_PLUGIN_ABI_H
 #define SPUR_PLUGIN_ABI_H
 
@@ -125,6 +126,23 @@ typedef struct spur_source {
     void *context;
     spur_status (*read)(const struct spur_source *source, void *buffer, uint64_t capacity, uint64_t *length);
 } spur_source;
+
+/* How the host asks a call to give up. Every op that may wait (for a disk, a peer, a driver, a child) is handed one, never
+ * NULL, borrowed for the call; threads that work for the call may use it until the call returns. Once stopped it stays so.
+ * A call that is stopped returns SPUR_E_STOPPED within a second, or what it came to if it is done by then. What it had begun
+ * is left so that the same call may be made again. A host that is not obeyed says so in its log and may give the instance up.
+ *
+ * A call that waits for descriptors polls `fd` beside its own; one that calls a library with a timeout takes it from
+ * `deadline_ns`; one that computes asks stopped() now and then. spur/plugin/wait.h has the first ready made.
+ *
+ * Planners have spur_plan_sink.stopped instead: the same promise for a call that never waits, and whose budget is the plan's. */
+typedef struct spur_stop {
+    uint32_t size;
+    int32_t fd;          /* has POLLIN or POLLHUP once stopped; never read, write or close it. -1: none, ask every 100 ms */
+    int64_t deadline_ns; /* on the monotonic clock (CLOCK_MONOTONIC): when it stops at the latest; INT64_MAX: nothing is planned */
+    void *context;
+    uint32_t (*stopped)(const struct spur_stop *stop); /* 1 once the call should give up. [any-thread, cheap] */
+} spur_stop;
 
 /* "none" wherever a uint32_t index or count may be absent, and "unlimited" for limits. */
 #define SPUR_NONE UINT32_MAX

@@ -27,7 +27,8 @@ extern "C" {
 #define SPUR_OPTION_PATH 7u     /* absolute; delivered as text. Existence is the plugin's to check */
 #define SPUR_OPTION_LIST 8u     /* ["a", "b"]; delivered as an array of text */
 #define SPUR_OPTION_CHOICE 9u   /* one of `choices`, "a|b|c"; delivered as text */
-#define SPUR_OPTION_SECRET 10u  /* text that is never shown in listings or logs */
+#define SPUR_OPTION_SECRET 10u  /* text that is never shown in listings or logs; { file = "/path" } is read by the host, which
+                                 * refuses a file that others may read; delivered as its text without the last newline */
 
 #define SPUR_OPTION_REQUIRED 1u /* flag: no default, the administrator must give it */
 

@@ -5,23 +5,33 @@
 //       return spur::plugin::guard(err, [&] { self_cast<Mine>(self).plan(...); return SPUR_OK; });
 //   }
 //   SPUR_PLUGIN(&desc)                                         // exports spur_module_v1()
+//
+// With -fno-exceptions all of it is there but what throws: Stop::throw_if, wait and sleep, and Store. There stopped(),
+// spur_wait() and the C tables are what to use, guard() only calls, and option() of an undeclared key aborts.
 #pragma once
 
 #include <spur/plugin/clock.h>
 #include <spur/plugin/config.h>
-#include <spur/plugin/executor.h>
 #include <spur/plugin/log.h>
-#include <spur/plugin/metrics.h>
 #include <spur/plugin/module.h>
+#include <spur/plugin/wait.h>
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+
+#ifdef __cpp_exceptions
+#define SPUR_HAS_EXCEPTIONS 1
+#include <cxxabi.h>
+#else
+#define SPUR_HAS_EXCEPTIONS 0
+#endif
 
 namespace spur::plugin {
 
@@ -46,11 +56,17 @@ inline spur_status fail(spur_error* err, spur_status code, std::string_view text
     return code;
 }
 
-// Exceptions stop here.
+// Exceptions stop here. A thread that is being ended (pthread_exit, pthread_cancel) goes on ending: that is for threads
+// of the plugin's own. On one of the host's it ends the daemon, with a line that names the plugin.
+#if SPUR_HAS_EXCEPTIONS
 template <class Body>
-spur_status guard(spur_error* err, Body&& body) noexcept {
+spur_status guard(spur_error* err, Body&& body) {
     try {
         return std::forward<Body>(body)();
+#ifdef __GLIBCXX__
+    } catch (const ::abi::__forced_unwind&) {
+        throw;
+#endif
     } catch (const Failure& failure) {
         return fail(err, failure.code, failure.text);
     } catch (const std::exception& broken) {
@@ -59,6 +75,12 @@ spur_status guard(spur_error* err, Body&& body) noexcept {
         return fail(err, SPUR_E_INTERNAL, "an exception of unknown type");
     }
 }
+#else
+template <class Body>
+spur_status guard(spur_error*, Body&& body) {
+    return std::forward<Body>(body)();
+}
+#endif
 
 // spur_plugin is whatever the plugin says it is.
 template <class T>
@@ -139,12 +161,46 @@ inline bool has_bit(const spur_bits& bits, std::uint32_t i) noexcept {
     return i < bits.count && bits.words != nullptr && (bits.words[i / 64] >> (i % 64) & 1u) != 0;
 }
 
+// ---- stopping -----------------------------------------------------------------------------------------------------
+
+// Has the host asked this call to give up? throw_if() leaves it the way the host expects.
+class Stop {
+public:
+    explicit Stop(const spur_stop* stop) noexcept : stop_(stop) {}
+    bool stopped() const noexcept { return stop_->stopped(stop_) != 0; }
+#if SPUR_HAS_EXCEPTIONS
+    void throw_if() const {
+        if (stopped()) throw Failure(SPUR_E_STOPPED, "stopped because the daemon asked for it");
+    }
+    // True once `fd` has one of `events`; false when the time is up (-1: never). Throws when stopped.
+    bool wait(int fd, short events, int timeout_ms) const {
+        const auto came_to = spur_wait(stop_, fd, events, timeout_ms);
+        if (came_to == SPUR_E_IO) throw Failure(SPUR_E_IO, "cannot wait for a descriptor");
+        if (came_to == SPUR_E_STOPPED) throw_if();
+        return came_to == 1;
+    }
+    // Throws when stopped before the time is up.
+    void sleep(int milliseconds) const { wait(-1, 0, milliseconds); }
+#endif
+    const spur_stop* get() const noexcept { return stop_; }
+
+private:
+    const spur_stop* stop_;
+};
+
 // ---- options ------------------------------------------------------------------------------------------------------
 
 // The value of an option the plugin declared; asking for another is a bug in the plugin.
 inline const spur_config_value& option(const spur_config* config, const char* key) {
     const auto* value = spur_config_find(config, key);
-    if (value == nullptr) throw Failure(SPUR_E_INTERNAL, std::string("option ") + key + " was not declared");
+    if (value == nullptr) {
+#if SPUR_HAS_EXCEPTIONS
+        throw Failure(SPUR_E_INTERNAL, std::string("option ") + key + " was not declared");
+#else
+        std::fprintf(stderr, "option %s was not declared\n", key);
+        std::abort();
+#endif
+    }
     return *value;
 }
 
@@ -182,12 +238,10 @@ public:
 
 private:
     static spur_status append(const spur_sink* sink, const void* data, std::uint64_t length) {
-        try {
+        return guard(nullptr, [&] {
             static_cast<StringSink*>(sink->context)->text.append(static_cast<const char*>(data), length);
             return SPUR_OK;
-        } catch (...) {
-            return SPUR_E_BUSY;
-        }
+        });
     }
     spur_sink sink_;
 };
@@ -208,7 +262,7 @@ inline spur_status push(const spur_sink* sink, std::string_view text) {
 
 // create and destroy for an instance type with a constructor (const spur_host*, const spur_config*).
 template <class Instance>
-spur_status create(const spur_host* host, const spur_config* config, spur_plugin** out, spur_error* err) noexcept {
+spur_status create(const spur_host* host, const spur_config* config, spur_plugin** out, spur_error* err) {
     return guard(err, [&] {
         *out = as_plugin(new Instance(host, config));
         return SPUR_OK;
@@ -220,6 +274,8 @@ void destroy(spur_plugin* self) noexcept {
 }
 
 }  // namespace spur::plugin
+
+#include <spur/plugin/services.hpp>  // Notify, Executor, Metrics, Store
 
 // SPUR_PLUGIN(desc, ...): export one or more spur_plugin_desc objects of static storage.
 #define SPUR_PLUGIN(...)                                                                                        \

@@ -11,7 +11,8 @@
  *   - what was reported committed is there, in order and unchanged, after destroy and create, and after a crash (unless
  *     the plugin says SPUR_STATE_VOLATILE);
  *   - an entry is reported committed at most once per open(), and never out of order;
- *   - every accepted proposal gets exactly one outcome. */
+ *   - every accepted proposal gets exactly one outcome;
+ *   - open() and snapshot() return within a second after they were stopped, and nothing acknowledged is lost by it. */
 #ifndef SPUR_PLUGIN_STATE_H
 #define SPUR_PLUGIN_STATE_H
 
@@ -92,9 +93,9 @@ typedef struct spur_state_ops {
     uint32_t size;
     uint32_t features; /* SPUR_STATE_VOLATILE */
     /* Recover and begin: restore() if there is a snapshot, committed() for what is known committed, role(). Returns when
-     * local recovery is done; entries may still follow. The listener stays valid until destroy(). Once per instance.
-     * Required. [main-thread, may block] */
-    spur_status (*open)(spur_plugin *self, const spur_state_listener *listener, spur_error *err);
+     * local recovery is done; entries may still follow. The listener stays valid until destroy(). Once per instance: one
+     * whose open() failed or was stopped is destroyed. Required. [main-thread, may block until stopped] */
+    spur_status (*open)(spur_plugin *self, const spur_state_listener *listener, const spur_stop *stop, spur_error *err);
     /* Append these, all or none, in order, contiguous; copies. Many may be in flight and share an fsync. SPUR_OK: an outcome
      * follows. Otherwise nothing was appended and none does: SPUR_STATE_NOT_LEADER, SPUR_E_BUSY (not now; users see the text),
      * SPUR_E_INVALID (too much at once: entries of up to 48 MiB come again one by one), ... Required. [any-thread, cheap] */
@@ -103,8 +104,10 @@ typedef struct spur_state_ops {
     /* Where things stand. Required. [any-thread, cheap] */
     spur_status (*status)(spur_plugin *self, spur_state_status *out, spur_error *err);
     /* Store `snapshot` as the state up to and including `index` (which was reported committed) and trim the log behind it.
-     * Durable on return. Required. [worker-thread, may block] */
-    spur_status (*snapshot)(spur_plugin *self, uint64_t index, const spur_source *snapshot, spur_error *err);
+     * Durable on return. Stopped, it may still be stored later. One at a time. Required.
+     * [worker-thread, may block until stopped] */
+    spur_status (*snapshot)(spur_plugin *self, uint64_t index, const spur_source *snapshot, const spur_stop *stop,
+                            spur_error *err);
     /* An outcome with SPUR_OK means: at some moment after this call this instance was the leader and had reported all
      * that was committed before it. For reads that must not be stale. Optional. [any-thread, cheap] */
     spur_status (*barrier)(spur_plugin *self, uint64_t ticket, spur_error *err);

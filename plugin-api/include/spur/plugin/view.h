@@ -6,7 +6,10 @@
  * a constraint such as "[rack1*2&rack2*4]" arrives as quotas over node sets that all jobs with the same text share.
  *
  * Records grow at their tail; step through spans by stride (SPUR_AT) and ask SPUR_SPAN_HAS before touching anything newer
- * than 1.0. Times are unix seconds, memory is MiB, durations are seconds. `view->now` is the only clock. */
+ * than 1.0. Times are unix seconds, memory is MiB, durations are seconds. `view->now` is the only clock.
+ *
+ * Numbers of features, gres names and gres types mean the same in every view of one host; numbers of nodes, partitions,
+ * reservations, licenses, QOS, associations and groups do from view to view as long as `changes` is complete. */
 #ifndef SPUR_PLUGIN_VIEW_H
 #define SPUR_PLUGIN_VIEW_H
 
@@ -16,7 +19,6 @@
 extern "C" {
 #endif
 
-#define SPUR_MINUTES_UNLIMITED UINT32_MAX
 #define SPUR_TIME_UNLIMITED INT64_MAX
 
 /* ---- nodes ---------------------------------------------------------------------------------------------------- */
@@ -29,13 +31,16 @@ extern "C" {
 #define SPUR_NODE_POWERED_DOWN (1u << 5) /* usable after a boot */
 #define SPUR_NODE_EXCLUSIVE (1u << 6)  /* held whole by one job, whatever cores it uses */
 
-/* One device of a generic resource: a GPU, a MIG slice, a shard's parent. */
+/* One device of a generic resource: a GPU, a slice of one, a network card. A device and its parts exclude each
+ * other: while units of one are in use the other is not free, whatever its own counts say. */
 typedef struct spur_device_view {
-    uint32_t index;  /* on the node; what CUDA_VISIBLE_DEVICES counts */
-    uint32_t type;   /* number in view->gres_types; 0: untyped */
-    uint32_t socket; /* NUMA node it hangs off; SPUR_NONE if unknown */
-    uint32_t parent; /* index of the device this is a part of; SPUR_NONE */
-    uint64_t units_total, units_used; /* 1 and 0/1 for a plain GPU; shards count higher */
+    uint32_t index;       /* its number among the node's devices of this resource, as administrators know it */
+    uint32_t type;        /* number in view->gres_types; 0: untyped */
+    uint32_t socket;      /* the socket it hangs off; SPUR_NONE if unknown */
+    uint32_t parent;      /* what it is a part of: position in the devices span of resource parent_gres; SPUR_NONE */
+    uint32_t parent_gres; /* position in the node's gres span; SPUR_NONE */
+    uint32_t reserved;
+    uint64_t units_total, units_used; /* 1 and 0 or 1 for a plain GPU; shards count higher; total 0: not to be used (broken) */
     spur_bits cores; /* cores near it; empty: all alike */
 } spur_device_view;
 
@@ -72,17 +77,18 @@ typedef struct spur_node_view {
     uint32_t weight; /* lower is used first */
     uint32_t sockets, cores_per_socket, threads_per_core, cpus; /* cpus = schedulable threads */
     uint32_t cpus_used;
-    uint32_t klass; /* nodes of one class have the same hardware, features, weight and partitions */
+    uint32_t klass; /* nodes of one class have the same hardware, features and weight */
     uint64_t memory_mib, memory_used_mib;
     uint64_t tmp_mib;
     spur_bits cores_used; /* by core number: socket-major */
     spur_bits cores_offered; /* cores jobs may use (specialised cores are missing) */
     spur_bits features;   /* numbers in view->features */
     spur_span gres;       /* of spur_gres_view */
-    uint32_t leaf_switch; /* number in view->groups; SPUR_NONE */
+    spur_span groups;     /* of uint32_t, numbers in view->groups: of each kind the smallest that it is in (level 0) */
     uint32_t owner_uid;   /* exclusive-user holder; SPUR_NONE */
     uint32_t running_jobs;
-    uint32_t sharing_jobs; /* of them, those that allow oversubscription */
+    uint32_t most_jobs_per_core; /* of the core that most of them share */
+    uint32_t reserved;
 } spur_node_view;
 
 /* ---- what a job holds or is to get ------------------------------------------------------------------------------ */
@@ -251,12 +257,13 @@ typedef struct spur_job_view {
     spur_span alternatives;   /* of spur_bits: all nodes from one of these sets, earlier ones preferred; empty: no such rule */
     spur_span quotas;         /* of spur_node_quota */
     spur_bits preferred_nodes; /* --prefer */
-    uint32_t max_switches;    /* 0: do not care */
+    uint32_t max_switches;    /* how many groups of kind SPUR_GROUP_SWITCH and level 0 it may lie on; 0: do not care */
+    uint32_t reserved;
     int64_t switches_until;   /* after this time any number of switches will do */
 
-    uint32_t preempt_tier;    /* who stands where: a job may push out those of lower tiers in `preempts` terms */
-    uint32_t preempt_mode;    /* SPUR_PREEMPT_*: what happens to this job if it is pushed out */
-    int64_t preempt_exempt_until;
+    uint32_t preempt_tier;    /* a job may preempt jobs of lower tiers, and those whose QOS is in its QOS's `preempts` */
+    uint32_t preempt_mode;    /* SPUR_PREEMPT_*: what happens to this job if it is preempted */
+    int64_t preempt_exempt_until; /* until then it may not be preempted; 0 */
 
     const spur_placement *held; /* running; NULL while it waits */
     uint32_t ran_s;   /* before the present start, and not counting suspension */
@@ -345,21 +352,25 @@ typedef struct spur_association_view {
 } spur_association_view;
 #define SPUR_SHARES_PARENT 0x7fffffffu
 
-/* Nodes that are near each other in some way. Kinds one does not know are passed over. */
+/* Nodes that belong together in some way. Groups of one kind form trees; a node may be in trees of several kinds. Kinds one
+ * does not know are passed over. */
 #define SPUR_GROUP_SWITCH 1u /* a switch of the network; its parent is the switch it hangs off */
-#define SPUR_GROUP_BLOCK 2u  /* a block of nodes with a network of its own among them */
-#define SPUR_GROUP_RING 3u   /* nodes in the order of their numbers, the last beside the first */
+#define SPUR_GROUP_BLOCK 2u  /* nodes with a fast network of their own among them: a block, an NVLink domain */
+#define SPUR_GROUP_RING 3u   /* nodes one after the other as in `order`, the last beside the first */
+#define SPUR_GROUP_FAULT 4u  /* what fails together: a rack, a power or cooling loop */
 typedef struct spur_group_view {
     spur_str name;
     uint32_t kind;   /* SPUR_GROUP_* */
-    uint32_t level;  /* 0: leaf */
+    uint32_t level;  /* 0: has no groups below it */
     uint32_t parent; /* number in view->groups, of the same kind; SPUR_NONE */
     uint32_t reserved;
     spur_bits nodes; /* in it and below it */
+    spur_span order; /* of uint32_t: its nodes one after the other, where that means something; else empty */
 } spur_group_view;
 
 /* What changed since the view with number `since`: indexes and slots in this view. A plugin that kept something from that cycle may
- * update instead of starting anew; one that kept nothing ignores it. complete == 0: assume everything changed. */
+ * update instead of starting anew; one that kept nothing ignores it. complete == 0: assume everything changed. What is not
+ * listed here is as it was then, except `used` of licenses and `usage` of associations. */
 typedef struct spur_view_changes {
     uint32_t size;
     uint32_t complete;

@@ -1,5 +1,5 @@
-/* @TYPE@ - appends every row to a journal: "cluster<TAB>sequence<TAB>table<TAB>removed<TAB>name=value...", whole
- * batches. */
+/* @TYPE@ - appends every row to a journal: "cluster<TAB>stream<TAB>sequence<TAB>table<TAB>removed<TAB>name=value...",
+ * whole batches. */
 #define _GNU_SOURCE
 #include <spur/plugin/draft/accounting.h>
 #include <spur/plugin/plugin.h>
@@ -12,30 +12,31 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* How far a stream of a cluster was stored. Batches come in order here, so that one number will do. */
 typedef struct stored {
     struct stored* next;
-    uint64_t sequence; /* the highest of this cluster */
-    char cluster[];
+    uint64_t sequence;
+    char name[]; /* "cluster<TAB>stream", escaped as in the journal */
 } stored;
 
 struct spur_plugin {
     pthread_mutex_t lock;
     char path[PATH_MAX];
     int file;
-    stored* clusters;
+    stored* streams;
 };
 
 /* ---- the policy ---- */
 
-/* How far `cluster` was stored; made on first mention. NULL: out of memory. */
-static stored* find_cluster(spur_plugin* self, const char* name, size_t length) {
-    for (stored* one = self->clusters; one != NULL; one = one->next)
-        if (strlen(one->cluster) == length && memcmp(one->cluster, name, length) == 0) return one;
+/* How far the stream was stored; made on first mention. NULL: out of memory. */
+static stored* find_stream(spur_plugin* self, const char* name, size_t length) {
+    for (stored* one = self->streams; one != NULL; one = one->next)
+        if (strlen(one->name) == length && memcmp(one->name, name, length) == 0) return one;
     stored* one = calloc(1, sizeof *one + length + 1);
     if (one == NULL) return NULL;
-    memcpy(one->cluster, name, length);
-    one->next = self->clusters;
-    return self->clusters = one;
+    memcpy(one->name, name, length);
+    one->next = self->streams;
+    return self->streams = one;
 }
 
 /* Tabs, newlines and backslashes would break the format. */
@@ -55,17 +56,36 @@ static void put_escaped(FILE* out, spur_str text) {
         }
 }
 
-static void put_row(FILE* out, spur_str cluster, const spur_row* row) {
-    put_escaped(out, cluster);
-    fprintf(out, "\t%" PRIu64 "\t%u\t%u", row->sequence, row->table, row->removed);
-    for (uint32_t i = 0; i < row->fields.count; i++) {
-        const spur_field* field = SPUR_AT(spur_field, row->fields, i);
-        fprintf(out, "\t%s=", field->name);
-        if (field->kind == SPUR_FIELD_INT) fprintf(out, "%" PRId64, field->integer);
-        if (field->kind == SPUR_FIELD_REAL) fprintf(out, "%.17g", field->real);
-        if (field->kind == SPUR_FIELD_TEXT) put_escaped(out, field->text);
+static void put_field(FILE* out, const spur_field* field) {
+    fprintf(out, "\t%s=", field->name);
+    if (field->kind == SPUR_FIELD_INT) fprintf(out, "%" PRId64, field->integer);
+    if (field->kind == SPUR_FIELD_REAL) fprintf(out, "%.17g", field->real);
+    if (field->kind == SPUR_FIELD_TEXT || field->kind == SPUR_FIELD_BYTES) put_escaped(out, field->text);
+    for (uint32_t i = 0; field->kind == SPUR_FIELD_TRES && i < field->tres.count; i++) {
+        const spur_tres* one = SPUR_AT(spur_tres, field->tres, i);
+        if (i > 0) fputc(',', out);
+        put_escaped(out, one->name);
+        fprintf(out, "=%" PRIu64, one->count);
     }
+}
+
+static void put_row(FILE* out, const char* stream, uint64_t sequence, const spur_row* row) {
+    fprintf(out, "%s\t%" PRIu64 "\t%u\t%u", stream, sequence, row->table, row->removed);
+    for (uint32_t i = 0; i < row->fields.count; i++) put_field(out, SPUR_AT(spur_field, row->fields, i));
     fputc('\n', out);
+}
+
+/* "cluster<TAB>stream" as the journal has it. To be freed; NULL: out of memory. */
+static char* name_of(spur_str cluster, spur_str stream) {
+    char* name = NULL;
+    size_t length = 0;
+    FILE* out = open_memstream(&name, &length);
+    if (out == NULL) return NULL;
+    put_escaped(out, cluster);
+    fputc('\t', out);
+    put_escaped(out, stream);
+    fclose(out);
+    return name;
 }
 
 /* Reads the sequences back and cuts off a line that a crash left unfinished. 0, or -1 with errno set. */
@@ -77,26 +97,27 @@ static int recover(spur_plugin* self) {
     size_t capacity = 0;
     for (ssize_t length; (length = getline(&line, &capacity, in)) > 0 && line[length - 1] == '\n'; whole += length) {
         char* tab = strchr(line, '\t');
-        stored* cluster = tab != NULL ? find_cluster(self, line, (size_t)(tab - line)) : NULL;
-        uint64_t sequence = cluster != NULL ? strtoull(tab + 1, NULL, 10) : 0;
-        if (cluster != NULL && sequence > cluster->sequence) cluster->sequence = sequence;
+        tab = tab != NULL ? strchr(tab + 1, '\t') : NULL;
+        stored* stream = tab != NULL ? find_stream(self, line, (size_t)(tab - line)) : NULL;
+        uint64_t sequence = stream != NULL ? strtoull(tab + 1, NULL, 10) : 0;
+        if (stream != NULL && sequence > stream->sequence) stream->sequence = sequence;
     }
     free(line);
     fclose(in);
     return ftruncate(self->file, whole);
 }
 
-/* The batch as text, without the rows that are stored already; *highest grows. To be freed; NULL: out of memory. */
-static char* compose(spur_str cluster, spur_span rows, uint64_t* highest, size_t* length) {
+/* The batch as text, without the rows that are stored already. Its last line has the batch's last number, row or not. To be
+ * freed; NULL: out of memory. */
+static char* compose(const char* stream, const spur_batch* batch, uint64_t stored_to, size_t* length) {
     char* text = NULL;
     FILE* out = open_memstream(&text, length);
     if (out == NULL) return NULL;
-    for (uint32_t i = 0; i < rows.count; i++) {
-        const spur_row* row = SPUR_AT(spur_row, rows, i);
-        if (row->sequence != 0 && row->sequence <= *highest) continue;
-        put_row(out, cluster, row);
-        if (row->sequence > *highest) *highest = row->sequence;
+    for (uint32_t i = 0; i < batch->rows.count; i++) {
+        const spur_row* row = SPUR_AT(spur_row, batch->rows, i);
+        if (row->sequence == 0 || row->sequence > stored_to) put_row(out, stream, row->sequence, row);
     }
+    if (batch->last > stored_to) fprintf(out, "%s\t%" PRIu64 "\t0\t0\n", stream, batch->last);
     int failed = ferror(out);
     if (fclose(out) != 0 || failed) {
         free(text);
@@ -107,63 +128,81 @@ static char* compose(spur_str cluster, spur_span rows, uint64_t* highest, size_t
 
 /* ---- the boundary ---- */
 
-static spur_status migrate(spur_plugin* self, spur_error* err) {
-    (void)self, (void)err; /* lines have no schema */
+static spur_status schema(spur_plugin* self, spur_schema* out, const spur_stop* stop, spur_error* err) {
+    (void)self, (void)stop, (void)err; /* lines have no schema */
+    spur_schema answer = {.state = SPUR_SCHEMA_CURRENT, .found = 1, .known = 1};
+    SPUR_PUT(out, &answer);
     return SPUR_OK;
 }
 
-static spur_status append_batch(spur_plugin* self, spur_str cluster, spur_span rows, spur_error* err) {
-    stored* known = find_cluster(self, cluster.data, cluster.length);
-    if (known == NULL) return spur_fail(err, SPUR_E_INTERNAL, "out of memory");
-    uint64_t highest = known->sequence;
-    size_t length = 0;
-    char* text = compose(cluster, rows, &highest, &length);
-    if (text == NULL) return spur_fail(err, SPUR_E_INTERNAL, "out of memory");
+static spur_status migrate(spur_plugin* self, const spur_progress* progress, const spur_stop* stop, spur_error* err) {
+    (void)self, (void)progress, (void)stop, (void)err;
+    return SPUR_OK;
+}
+
+static spur_status append(spur_plugin* self, stored* known, const char* text, size_t length, const spur_batch* batch,
+                          spur_error* err) {
     off_t before = lseek(self->file, 0, SEEK_END);
     errno = ENOSPC;
-    int done = write(self->file, text, length) == (ssize_t)length && fdatasync(self->file) == 0;
-    free(text);
-    if (!done) {
+    if (write(self->file, text, length) != (ssize_t)length || fdatasync(self->file) != 0) {
         spur_fail(err, SPUR_E_IO, "cannot write to the journal %s: %s", self->path, strerror(errno));
         if (ftruncate(self->file, before) != 0) return SPUR_E_IO; /* the next start cuts off what is unfinished */
         return SPUR_E_IO;
     }
-    known->sequence = highest;
+    if (batch->last > known->sequence) known->sequence = batch->last;
     return SPUR_OK;
 }
 
-static spur_status store(spur_plugin* self, spur_str cluster, spur_span rows, spur_error* err) {
+static spur_status store(spur_plugin* self, const spur_batch* batch, const spur_store_report* report, const spur_stop* stop,
+                         spur_error* err) {
+    (void)report, (void)stop; /* every row can be a line */
     pthread_mutex_lock(&self->lock);
-    spur_status status = append_batch(self, cluster, rows, err);
+    spur_status status = SPUR_E_INTERNAL;
+    size_t length = 0;
+    char* name = name_of(batch->cluster, batch->stream);
+    stored* known = name != NULL ? find_stream(self, name, strlen(name)) : NULL;
+    char* text = known != NULL ? compose(name, batch, batch->first != 0 ? known->sequence : 0, &length) : NULL;
+    if (text != NULL)
+        status = append(self, known, text, length, batch, err);
+    else
+        spur_fail(err, status, "out of memory");
+    free(text);
+    free(name);
     pthread_mutex_unlock(&self->lock);
     return status;
 }
 
-static spur_status stored_up_to(spur_plugin* self, spur_str cluster, uint64_t* sequence, spur_error* err) {
+static spur_status stored_up_to(spur_plugin* self, spur_str cluster, spur_str stream, uint64_t from, uint64_t* up_to,
+                                const spur_stop* stop, spur_error* err) {
+    (void)stop;
     pthread_mutex_lock(&self->lock);
-    stored* known = find_cluster(self, cluster.data, cluster.length);
-    *sequence = known != NULL ? known->sequence : 0;
+    char* name = name_of(cluster, stream);
+    stored* known = name != NULL ? find_stream(self, name, strlen(name)) : NULL;
+    if (known != NULL) *up_to = from == 0 ? 0 : from - 1;
+    if (known != NULL && known->sequence >= from) *up_to = known->sequence;
+    free(name);
     pthread_mutex_unlock(&self->lock);
     return known != NULL ? SPUR_OK : spur_fail(err, SPUR_E_INTERNAL, "out of memory");
 }
 
-static spur_status query_rows(spur_plugin* self, spur_str cluster, const spur_query* query, const spur_row_sink* sink,
+static spur_status query_rows(spur_plugin* self, const spur_query* query, const spur_row_sink* sink, const spur_stop* stop,
                               spur_error* err) {
-    (void)self, (void)cluster, (void)query, (void)sink, (void)err;
+    (void)self, (void)query, (void)sink, (void)stop, (void)err;
     return SPUR_OK;
 }
 
 static const spur_accounting_ops ops = {.size = sizeof(spur_accounting_ops),
                                         .features = SPUR_ACCOUNTING_DISCARDS,
+                                        .schema = schema,
                                         .migrate = migrate,
                                         .store = store,
                                         .stored_up_to = stored_up_to,
                                         .query = query_rows};
 
 static void destroy(spur_plugin* self) {
-    for (stored* next; self->clusters != NULL; self->clusters = next) {
-        next = self->clusters->next;
-        free(self->clusters);
+    for (stored* next; self->streams != NULL; self->streams = next) {
+        next = self->streams->next;
+        free(self->streams);
     }
     if (self->file >= 0) close(self->file);
     pthread_mutex_destroy(&self->lock);

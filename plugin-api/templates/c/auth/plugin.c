@@ -33,9 +33,7 @@ static void sign(const spur_plugin* self, const char* claims, size_t length, con
     hmac_begin(&state, self->key, self->key_length);
     hmac_add(&state, claims, length);
     hmac_add(&state, "\n", 1);
-    hmac_add(&state, request->method.data, request->method.length);
-    hmac_add(&state, "\n", 1);
-    hmac_add(&state, request->digest, sizeof request->digest);
+    hmac_add(&state, request->binding, sizeof request->binding);
     hmac_end(&state, digest);
     for (int i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", digest[i]);
 }
@@ -71,7 +69,9 @@ static spur_status load_key(spur_plugin* self, const char* path, spur_error* err
 
 /* ---- the boundary ---- */
 
-static spur_status make(spur_plugin* self, const spur_auth_request* request, const spur_sink* out, spur_error* err) {
+static spur_status make(spur_plugin* self, const spur_auth_request* request, const spur_sink* out,
+                        const spur_stop* stop, spur_error* err) {
+    (void)stop; /* nothing here waits */
     uint64_t nonce = 0;
     char credential[longest_claims + 66];
     if (getrandom(&nonce, sizeof nonce, 0) != sizeof nonce)
@@ -84,7 +84,8 @@ static spur_status make(spur_plugin* self, const spur_auth_request* request, con
 }
 
 static spur_status verify(spur_plugin* self, const spur_auth_request* request, spur_str credential, spur_identity* out,
-                          spur_error* err) {
+                          const spur_claims* claims_out, const spur_stop* stop, spur_error* err) {
+    (void)claims_out, (void)stop; /* no groups and scopes of its own: the directory knows them */
     char claims[longest_claims + 1], signature[65];
     if (credential.length <= 65 || credential.length - 65 > longest_claims ||
         credential.data[credential.length - 65] != '.')

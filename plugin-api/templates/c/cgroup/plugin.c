@@ -2,12 +2,12 @@
 #define _GNU_SOURCE
 #include <spur/plugin/cgroup.h>
 #include <spur/plugin/plugin.h>
+#include <spur/plugin/wait.h>
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -38,7 +38,11 @@ static char* add_number(char* at, uint32_t number) {
 
 static group_path path_of(const spur_plugin* self, const spur_cgroup_scope* scope, const char* file) {
     group_path path;
-    char* at = add_number(add_text(add_text(path.text, self->root), "/job_"), scope->job);
+    char* at = add_text(path.text, self->root);
+    if (scope->job != SPUR_NONE) { /* otherwise it is the node's own */
+        at = add_number(add_text(at, "/job_"), scope->job);
+        at = add_number(add_text(at, "."), scope->attempt);
+    }
     if (scope->step != SPUR_NONE) at = add_number(add_text(at, "/step_"), scope->step);
     if (scope->task != SPUR_NONE) at = add_number(add_text(at, "/task_"), scope->task);
     if (file != NULL) at = add_text(add_text(at, "/"), file);
@@ -96,34 +100,63 @@ static uint32_t capabilities(spur_plugin* self) {
     return SPUR_CGROUP_CONTAINS | SPUR_CGROUP_FREEZES;
 }
 
+/* The job's group first, then the step's, then the task's: those below `path` from `from` on. */
+static int make_groups(group_path* path, size_t from) {
+    char* at = path->text + from;
+    do {
+        at = strchr(at, '/');
+        if (at != NULL) *at = '\0';
+        const int failed = mkdir(path->text, 0755) != 0 && errno != EEXIST;
+        if (at != NULL) *at++ = '/';
+        if (failed) return -1;
+    } while (at != NULL);
+    return 0;
+}
+
+/* Limits would be set here, for each capability that is declared above:
+ *   if (limits->memory.rule == SPUR_LIMIT_AT) write_file(<memory.max>, <limits->memory.value>);
+ *   if (limits->memory.rule == SPUR_LIMIT_NONE) write_file(<memory.max>, "max"); SPUR_LIMIT_LEAVE: nothing */
 static spur_status make(spur_plugin* self, const spur_cgroup_scope* scope, const spur_cgroup_limits* limits,
                         spur_error* err) {
     (void)limits;
+    if (scope->job == SPUR_NONE) return SPUR_OK; /* create() has made it */
     group_path path = path_of(self, scope, NULL);
-    char* at = path.text + strlen(self->root) + 1;
-    do { /* the job first, then the step, then the task */
-        at = strchr(at, '/');
-        if (at != NULL) *at = '\0';
-        if (mkdir(path.text, 0755) != 0 && errno != EEXIST) return io_error(err, path.text);
-        if (at != NULL) *at++ = '/';
-    } while (at != NULL);
-    return SPUR_OK;
+    for (int tries = 0; tries < 100; ++tries) {
+        if (make_groups(&path, strlen(self->root) + 1) == 0) return SPUR_OK;
+        if (errno != ENOENT) break; /* that is the end of another step, which took the job's empty group away: once more */
+    }
+    return io_error(err, path.text);
 }
 
+/* Between fork and exec where pid is 0: nothing here allocates, locks or prints, also when it fails. */
 static spur_status attach(spur_plugin* self, const spur_cgroup_scope* scope, int32_t pid, spur_error* err) {
     char number[12];
     *add_number(number, (uint32_t)pid) = '\0';
     group_path path = path_of(self, scope, "cgroup.procs");
-    return write_file(path.text, number) == 0
-               ? SPUR_OK
-               : spur_fail(err, SPUR_E_IO, "cannot move a process into its control group");
+    if (write_file(path.text, number) == 0) return SPUR_OK;
+    static const char why[] = "the kernel did not let it into its control group";
+    if (err != NULL && SPUR_HAS(spur_error, err, text)) {
+        err->code = SPUR_E_IO;
+        memcpy(err->text, why, sizeof why);
+    }
+    return SPUR_E_IO;
 }
 
-static spur_status freeze(spur_plugin* self, const spur_cgroup_scope* scope, uint32_t frozen, spur_error* err) {
+/* For clone3() with CLONE_INTO_CGROUP. */
+static spur_status open_scope(spur_plugin* self, const spur_cgroup_scope* scope, int32_t* fd, spur_error* err) {
+    group_path path = path_of(self, scope, NULL);
+    int opened = open(path.text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (opened < 0) return io_error(err, path.text);
+    *fd = opened;
+    return SPUR_OK;
+}
+
+static spur_status freeze(spur_plugin* self, const spur_cgroup_scope* scope, uint32_t frozen, const spur_stop* stop,
+                          spur_error* err) {
     group_path path = path_of(self, scope, "cgroup.freeze");
     if (write_file(path.text, frozen ? "1" : "0") != 0) return io_error(err, path.text);
     path = path_of(self, scope, "cgroup.events");
-    for (int tries = 0; tries < 1000; tries++) { /* the kernel takes a moment */
+    for (int tries = 0; tries < 5000; tries++) { /* the kernel takes a moment */
         char key[64];
         int value, done = 0;
         FILE* events = fopen(path.text, "re");
@@ -131,24 +164,33 @@ static spur_status freeze(spur_plugin* self, const spur_cgroup_scope* scope, uin
             done = done || (strcmp(key, "frozen") == 0 && value == (int)(frozen != 0));
         if (events != NULL) fclose(events);
         if (done) return SPUR_OK;
-        poll(NULL, 0, 1);
+        if (spur_wait(stop, -1, 0, 1) < 0) return spur_fail(err, SPUR_E_STOPPED, "stopped while waiting for a freeze");
     }
     return spur_fail(err, SPUR_E_IO, "the kernel did not confirm a freeze");
 }
 
 static void kill_one(void* context, int32_t pid) { kill(pid, *(int32_t*)context); }
 
-static spur_status signal_all(spur_plugin* self, const spur_cgroup_scope* scope, int32_t number, spur_error* err) {
-    group_path path = path_of(self, scope, "cgroup.kill");
-    if (number == SIGKILL && write_file(path.text, "1") == 0) return SPUR_OK;
-    visitor visit = {.pid = kill_one, .context = &number};
-    path = path_of(self, scope, NULL);
-    return walk(path.text, &visit) == 0 ? SPUR_OK : io_error(err, path.text);
-}
-
 static void count_one(void* context, int32_t pid) {
     (void)pid;
     ++*(uint32_t*)context;
+}
+
+/* After SIGKILL all are gone on return. */
+static spur_status signal_all(spur_plugin* self, const spur_cgroup_scope* scope, int32_t number, const spur_stop* stop,
+                              spur_error* err) {
+    visitor visit = {.pid = kill_one, .context = &number};
+    group_path path = path_of(self, scope, NULL);
+    if (walk(path.text, &visit) != 0) return io_error(err, path.text);
+    for (int tries = 0; number == SIGKILL && tries < 5000; tries++) {
+        uint32_t left = 0;
+        visitor count = {.pid = count_one, .context = &left};
+        if (walk(path.text, &count) != 0) return io_error(err, path.text);
+        if (left == 0) return SPUR_OK;
+        walk(path.text, &visit); /* some may have been born meanwhile */
+        if (spur_wait(stop, -1, 0, 1) < 0) return spur_fail(err, SPUR_E_STOPPED, "stopped while processes die");
+    }
+    return number != SIGKILL ? SPUR_OK : spur_fail(err, SPUR_E_BUSY, "processes in %s do not die", path.text);
 }
 
 static spur_status usage(spur_plugin* self, const spur_cgroup_scope* scope, spur_cgroup_usage* out, spur_error* err) {
@@ -174,7 +216,7 @@ static spur_status remove_all(spur_plugin* self, const spur_cgroup_scope* scope,
     if (walk(path.text, &visit) != 0)
         return errno == EBUSY ? spur_fail(err, SPUR_E_BUSY, "processes still live in %s", path.text)
                               : io_error(err, path.text);
-    if (scope->step != SPUR_NONE) {
+    if (scope->job != SPUR_NONE && scope->step != SPUR_NONE) {
         *strrchr(path.text, '/') = '\0';
         rmdir(path.text); /* the job's, if this was the last of its steps */
     }
@@ -189,7 +231,8 @@ static const spur_cgroup_ops ops = {.size = sizeof(spur_cgroup_ops),
                                     .signal = signal_all,
                                     .usage = usage,
                                     .processes = processes,
-                                    .remove = remove_all};
+                                    .remove = remove_all,
+                                    .open = open_scope};
 
 static spur_status create(const spur_host* host, const spur_config* config, spur_plugin** out, spur_error* err) {
     (void)host;

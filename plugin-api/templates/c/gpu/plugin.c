@@ -59,15 +59,15 @@ static uint32_t* find_devices(const spur_plugin* self, size_t* count) {
 
 /* ---- the boundary ---- */
 
-static spur_status scan(spur_plugin* self, const spur_gpu_sink* sink, spur_error* err) {
+static spur_status scan(spur_plugin* self, const spur_gpu_sink* sink, const spur_stop* stop, spur_error* err) {
+    (void)stop; /* reading a directory takes no time; a library that asks the hardware watches it */
     size_t count = 0;
     uint32_t* numbers = find_devices(self, &count);
     if (numbers == NULL) return spur_fail(err, SPUR_E_IO, "cannot read %s: %s", self->directory, strerror(errno));
     for (size_t i = 0; i < count; i++) {
         char path[PATH_MAX];
         if (!path_of(self, numbers[i], path)) continue;
-        spur_gpu_device device = {
-            .size = sizeof device, .index = numbers[i], .parent = SPUR_NONE, .numa_node = SPUR_NONE};
+        spur_gpu_device device = {.size = sizeof device, .index = numbers[i], .numa_node = SPUR_NONE};
         device.health = SPUR_GPU_HEALTHY;
         device.key = device.device_files = spur_text(path);
         device.type = device.model = spur_text(self->type);
@@ -77,16 +77,33 @@ static spur_status scan(spur_plugin* self, const spur_gpu_sink* sink, spur_error
     return SPUR_OK;
 }
 
-static spur_status bind(spur_plugin* self, const uint32_t* indexes, uint32_t count, const spur_gpu_env_sink* sink,
+/* The number of the device with this key, its path; -1: it is not there. */
+static int64_t number_of(const spur_plugin* self, spur_str key) {
+    char path[PATH_MAX];
+    size_t directory = strlen(self->directory);
+    if (key.length <= directory + 1 || key.length >= sizeof path) return -1;
+    memcpy(path, key.data, key.length);
+    path[key.length] = '\0';
+    if (memcmp(path, self->directory, directory) != 0 || path[directory] != '/') return -1;
+    return access(path, F_OK) == 0 ? number_in(self, path + directory + 1) : -1;
+}
+
+static spur_status bind(spur_plugin* self, const spur_gpu_binding* binding, const spur_gpu_env_sink* sink,
                         spur_error* err) {
-    char list[4096] = "", path[PATH_MAX];
+    char list[4096] = "";
     size_t length = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!path_of(self, indexes[i], path) || access(path, F_OK) != 0)
-            return spur_fail(err, SPUR_E_NOT_FOUND, "device %u is not in %s", indexes[i], self->directory);
-        length += (size_t)snprintf(list + length, sizeof list - length, i == 0 ? "%u" : ",%u", indexes[i]);
-        if (length >= sizeof list) return spur_fail(err, SPUR_E_INVALID, "%u devices are too many for one job", count);
-        sink->device_file(sink, spur_text(path));
+    for (uint32_t i = 0; i < binding->grants.count; i++) {
+        const spur_gpu_grant* grant = SPUR_AT(spur_gpu_grant, binding->grants, i);
+        int64_t number = number_of(self, grant->key);
+        if (number < 0)
+            return spur_fail(err, SPUR_E_NOT_FOUND, "device %.*s is not there", (int)grant->key.length,
+                             grant->key.data);
+        /* Where others are hidden, the library numbers what is left from 0. */
+        unsigned shown = binding->flags & SPUR_GPU_ISOLATED ? i : (unsigned)number;
+        length += (size_t)snprintf(list + length, sizeof list - length, i == 0 ? "%u" : ",%u", shown);
+        if (length >= sizeof list)
+            return spur_fail(err, SPUR_E_INVALID, "%u devices are too many for one job", binding->grants.count);
+        sink->device_file(sink, grant->key);
     }
     sink->variable(sink, spur_text(self->variable), spur_text(list));
     return SPUR_OK;

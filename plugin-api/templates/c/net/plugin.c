@@ -6,17 +6,25 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+/* A member and where it is reached. The one without a name is ourselves. */
+typedef struct peer {
+    struct peer* next;
+    char *name, *address;
+} peer;
+
 struct spur_plugin {
     char* suffix;
     pthread_mutex_t lock;
-    char* mine; /* our own address; NULL until join() */
+    peer* peers;
+    uint64_t generation;
 };
 
 /* ---- the policy ---- */
 
 /* "n17" and "-ib" make "n17-ib"; without a suffix, where the member said it is. To be freed. */
 static char* address_of(const spur_plugin* self, const spur_net_member* member) {
-    spur_str base = self->suffix[0] != '\0' ? member->name : member->endpoint;
+    spur_str base = member->name;
+    if (self->suffix[0] == '\0' && member->endpoints.count > 0) base = *SPUR_AT(spur_str, member->endpoints, 0);
     size_t suffix = strlen(self->suffix);
     char* text = malloc(base.length + suffix + 1);
     if (text == NULL) return NULL;
@@ -25,50 +33,126 @@ static char* address_of(const spur_plugin* self, const spur_net_member* member) 
     return text;
 }
 
+static void forget(spur_plugin* self, const char* name) {
+    for (peer** at = &self->peers; *at != NULL;) {
+        peer* one = *at;
+        if (name != NULL && strcmp(one->name, name) != 0) {
+            at = &one->next;
+            continue;
+        }
+        *at = one->next;
+        free(one->name);
+        free(one->address);
+        free(one);
+    }
+}
+
+static const peer* find(const spur_plugin* self, const char* name) {
+    const peer* one = self->peers;
+    while (one != NULL && strcmp(one->name, name) != 0) one = one->next;
+    return one;
+}
+
+/* 0: out of memory. */
+static int remember(spur_plugin* self, const char* name, const spur_net_member* member) {
+    peer* one = calloc(1, sizeof *one);
+    if (one == NULL) return 0;
+    one->name = strdup(name);
+    one->address = address_of(self, member);
+    forget(self, name);
+    one->next = self->peers;
+    self->peers = one;
+    return one->name != NULL && one->address != NULL;
+}
+
+static char* terminated(spur_str text) {
+    char* copy = malloc((size_t)text.length + 1);
+    if (copy == NULL) return NULL;
+    if (text.length > 0) memcpy(copy, text.data, text.length);
+    copy[text.length] = '\0';
+    return copy;
+}
+
 /* ---- the boundary ---- */
 
-static spur_status join(spur_plugin* self, const spur_net_member* me, const spur_sink* token, spur_error* err) {
-    char* mine = address_of(self, me);
-    if (mine == NULL) return spur_fail(err, SPUR_E_INTERNAL, "out of memory");
+/* Nothing is set up outside this process, so taking over and joining are the same. */
+static spur_status adopt(spur_plugin* self, const spur_net_member* me, const spur_net_listener* listener,
+                         const spur_stop* stop, spur_error* err) {
+    (void)stop;
     pthread_mutex_lock(&self->lock);
-    free(self->mine);
-    self->mine = mine;
+    int kept = remember(self, "", me);
     pthread_mutex_unlock(&self->lock);
-    return spur_push(token, "");
+    if (!kept) return spur_fail(err, SPUR_E_INTERNAL, "out of memory");
+    listener->token(listener, spur_text("")); /* others need nothing to talk to us */
+    return SPUR_OK;
 }
 
-static spur_status leave(spur_plugin* self, spur_error* err) {
-    (void)err;
+static spur_status join(spur_plugin* self, const spur_net_member* me, spur_str invitation,
+                        const spur_net_listener* listener, const spur_stop* stop, spur_error* err) {
+    (void)invitation;
+    return adopt(self, me, listener, stop, err);
+}
+
+static spur_status leave(spur_plugin* self, const spur_stop* stop, spur_error* err) {
+    (void)stop, (void)err;
     pthread_mutex_lock(&self->lock);
-    free(self->mine);
-    self->mine = NULL;
+    forget(self, NULL);
+    self->generation = 0;
     pthread_mutex_unlock(&self->lock);
     return SPUR_OK;
 }
 
-static spur_status peers(spur_plugin* self, spur_span members, spur_error* err) {
-    (void)self, (void)members, (void)err;
-    return SPUR_OK;
-}
-
-static spur_status address(spur_plugin* self, const spur_net_member* member, const spur_sink* out, spur_error* err) {
-    char* text = NULL;
-    if (member != NULL) {
-        text = address_of(self, member);
-        if (text == NULL) return spur_fail(err, SPUR_E_INTERNAL, "out of memory");
-    } else {
-        pthread_mutex_lock(&self->lock);
-        if (self->mine != NULL) text = strdup(self->mine);
-        pthread_mutex_unlock(&self->lock);
-        if (text == NULL) return spur_fail(err, SPUR_E_INVALID, "this member has not joined yet, so it has no address");
+/* Everybody but ourselves goes before a list that names them all. */
+static void forget_peers(spur_plugin* self) {
+    for (peer* one = self->peers; one != NULL;) {
+        peer* next = one->next;
+        if (one->name[0] != '\0') forget(self, one->name);
+        one = next;
     }
-    spur_status status = spur_push(out, text);
-    free(text);
+}
+
+static spur_status change(spur_plugin* self, uint64_t generation, uint32_t complete, spur_span changed, spur_span gone,
+                          const spur_stop* stop, spur_error* err) {
+    (void)stop;
+    int kept = 1;
+    pthread_mutex_lock(&self->lock);
+    if (generation > self->generation) {
+        if (complete) forget_peers(self);
+        for (uint32_t i = 0; i < changed.count && kept; i++) {
+            const spur_net_member* member = SPUR_AT(spur_net_member, changed, i);
+            char* name = terminated(member->name);
+            kept = name != NULL && remember(self, name, member);
+            free(name);
+        }
+        for (uint32_t i = 0; i < gone.count && kept; i++) {
+            char* name = terminated(*SPUR_AT(spur_str, gone, i));
+            if ((kept = name != NULL)) forget(self, name);
+            free(name);
+        }
+        self->generation = generation;
+    }
+    pthread_mutex_unlock(&self->lock);
+    return kept ? SPUR_OK : spur_fail(err, SPUR_E_INTERNAL, "out of memory");
+}
+
+static spur_status addresses(spur_plugin* self, spur_str name, const spur_sink* out, spur_error* err) {
+    char* wanted = terminated(name);
+    if (wanted == NULL) return spur_fail(err, SPUR_E_INTERNAL, "out of memory");
+    pthread_mutex_lock(&self->lock);
+    const peer* found = find(self, wanted);
+    spur_status status = found != NULL ? spur_push(out, found->address)
+                                       : spur_fail(err, SPUR_E_NOT_FOUND, "there is no member \"%s\"", wanted);
+    pthread_mutex_unlock(&self->lock);
+    free(wanted);
     return status;
 }
 
-static const spur_net_ops ops = {
-    .size = sizeof(spur_net_ops), .join = join, .leave = leave, .peers = peers, .address = address};
+static const spur_net_ops ops = {.size = sizeof(spur_net_ops),
+                                 .join = join,
+                                 .adopt = adopt,
+                                 .leave = leave,
+                                 .change = change,
+                                 .addresses = addresses};
 
 static spur_status create(const spur_host* host, const spur_config* config, spur_plugin** out, spur_error* err) {
     (void)host;
@@ -85,7 +169,7 @@ static spur_status create(const spur_host* host, const spur_config* config, spur
 
 static void destroy(spur_plugin* self) {
     pthread_mutex_destroy(&self->lock);
-    free(self->mine);
+    forget(self, NULL);
     free(self->suffix);
     free(self);
 }

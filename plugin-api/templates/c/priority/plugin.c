@@ -11,43 +11,41 @@ struct spur_plugin {
 
 /* ---- the policy ---- */
 
-static spur_priority score_job(const spur_plugin* self, const spur_job_view* job, int64_t now, int32_t nice) {
-    spur_priority answer = {0};
+static double age_of(const spur_plugin* self, const spur_job_view* job, int64_t now) {
     double waited = now > job->eligible ? (double)(now - job->eligible) : 0;
-    double age = self->max_age_s > 0 ? fmin(1, waited / self->max_age_s) : 0;
-    double total = self->weight * age - nice;
-    answer.raw[SPUR_FACTOR_AGE] = age;
-    answer.weighted[SPUR_FACTOR_AGE] = self->weight * age;
-    answer.nice = nice;
-    answer.total = (uint64_t)fmax(1, fmin(total, 4294967295.0));
-    return answer;
+    return self->max_age_s > 0 ? fmin(1, waited / self->max_age_s) : 0;
 }
 
 /* ---- the boundary ---- */
 
-static spur_status score(spur_plugin* self, const spur_cluster_view* view, spur_span queries, spur_priority* out,
-                         uint32_t out_stride, spur_error* err) {
+static spur_status score(spur_plugin* self, const spur_cluster_view* view, spur_span queries, const spur_scores* out,
+                         spur_error* err) {
     (void)err;
     for (uint32_t i = 0; i < queries.count; i++) {
         const spur_priority_query* query = SPUR_AT(spur_priority_query, queries, i);
-        const spur_job_view* job = SPUR_AT(spur_job_view, view->pending, query->job);
-        spur_priority answer = score_job(self, job, view->now, query->nice);
-        SPUR_PUT_AT(out, out_stride, i, &answer); /* the host's records may be longer or shorter than ours */
+        double age = age_of(self, SPUR_AT(spur_job_view, view->pending, query->job), view->now);
+        double points = self->weight * age;
+        double sum = points + (double)query->site_factor - (double)query->nice;
+        spur_priority answer = {0};
+        answer.exact = fmax(1, fmin(sum, 4294967295.0));
+        answer.total = (uint64_t)answer.exact;
+        spur_put_score(out, i, &answer, &age, &points, 1); /* the host's records may be longer or shorter than ours */
     }
     return SPUR_OK;
 }
 
-static double decay(spur_plugin* self, double seconds) {
-    return self->half_life_s > 0 ? exp2(-seconds / self->half_life_s) : 1;
+static double decay(spur_plugin* self, int64_t from, int64_t to) {
+    return self->half_life_s > 0 && to > from ? exp2(-((double)to - (double)from) / self->half_life_s) : 1;
 }
 
-static spur_status weights(spur_plugin* self, double* out, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) out[i] = i == SPUR_FACTOR_AGE ? self->weight : 0;
-    return SPUR_OK;
+/* One factor. A plugin with several pushes them in the order in which score() writes them. */
+static spur_status factors(spur_plugin* self, const spur_factor_sink* sink, spur_error* err) {
+    (void)err;
+    return spur_push_factor(sink, spur_text(SPUR_FACTOR_AGE), self->weight);
 }
 
 static const spur_priority_ops ops = {
-    .size = sizeof(spur_priority_ops), .score = score, .decay = decay, .weights = weights};
+    .size = sizeof(spur_priority_ops), .score = score, .decay = decay, .factors = factors};
 
 static spur_status create(const spur_host* host, const spur_config* config, spur_plugin** out, spur_error* err) {
     (void)host;

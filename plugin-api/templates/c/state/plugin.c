@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "log_file.h"
 
+#include <spur/plugin/metrics.h>
 #include <spur/plugin/plugin.h>
 #include <spur/plugin/state.h>
 
@@ -20,6 +21,8 @@ typedef struct proposal {
 
 struct spur_plugin {
     char directory[PATH_MAX - 64];
+    const spur_metrics* metrics; /* NULL where the host has none */
+    uint32_t entries_total;
     const spur_state_listener* listener;
     pthread_t writer;
     pthread_mutex_t file_lock; /* the log; taken before `lock` */
@@ -37,6 +40,7 @@ static void commit(void* context, uint64_t index, const void* body, uint64_t len
     spur_plugin* self = context;
     spur_state_entry entry = {{body, length}, index, 1};
     self->listener->committed(self->listener, &entry, 1);
+    if (self->metrics != NULL) self->metrics->add(self->metrics, self->entries_total, 1);
     pthread_mutex_lock(&self->lock);
     self->status.last_index = self->status.committed_index = index;
     self->status.entries++;
@@ -119,13 +123,15 @@ static spur_status restore(spur_plugin* self, spur_error* err) {
     return status;
 }
 
-static spur_status open_state(spur_plugin* self, const spur_state_listener* listener, spur_error* err) {
+static spur_status open_state(spur_plugin* self, const spur_state_listener* listener, const spur_stop* stop,
+                              spur_error* err) {
     self->listener = listener;
     spur_status status = SPUR_OK;
     if (log_open(&self->log, self->directory) != 0 || log_find_snapshot(&self->log) != 0)
         return spur_fail(err, SPUR_E_IO, "cannot open the log in %s: %s", self->directory, strerror(errno));
     if (self->log.snapshot_index != 0) status = restore(self, err);
     if (status != SPUR_OK) return status;
+    if (stop->stopped(stop)) return spur_fail(err, SPUR_E_STOPPED, "stopped before %s was read", self->directory);
     if (log_recover(&self->log, commit, self) != 0)
         return spur_fail(err, SPUR_E_IO, "cannot recover the log in %s: %s", self->directory, strerror(errno));
     remember(self);
@@ -174,20 +180,22 @@ static spur_status status(spur_plugin* self, spur_state_status* out, spur_error*
     return SPUR_OK;
 }
 
-static int copy_to_file(const spur_source* source, int file) {
+static int copy_to_file(const spur_source* source, const spur_stop* stop, int file) {
     char buffer[65536];
     for (uint64_t length = 1; length != 0;) {
         if (source->read(source, buffer, sizeof buffer, &length) != SPUR_OK) return -1;
         if (write(file, buffer, length) != (ssize_t)length) return -1;
+        if (stop->stopped(stop)) return -1;
     }
     return fsync(file);
 }
 
-static spur_status snapshot(spur_plugin* self, uint64_t index, const spur_source* source, spur_error* err) {
+static spur_status snapshot(spur_plugin* self, uint64_t index, const spur_source* source, const spur_stop* stop,
+                            spur_error* err) {
     char draft[PATH_MAX];
     log_snapshot_path(&self->log, 0, draft);
     int file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    int done = file >= 0 && copy_to_file(source, file) == 0;
+    int done = file >= 0 && copy_to_file(source, stop, file) == 0;
     if (file >= 0) close(file);
     if (done) {
         pthread_mutex_lock(&self->file_lock);
@@ -195,6 +203,8 @@ static spur_status snapshot(spur_plugin* self, uint64_t index, const spur_source
         remember(self);
         pthread_mutex_unlock(&self->file_lock);
     }
+    if (!done && stop->stopped(stop))
+        return spur_fail(err, SPUR_E_STOPPED, "stopped while a snapshot was being written in %s", self->directory);
     return done ? SPUR_OK
                 : spur_fail(err, SPUR_E_IO, "cannot write a snapshot in %s: %s", self->directory, strerror(errno));
 }
@@ -219,6 +229,12 @@ static spur_status create(const spur_host* host, const spur_config* config, spur
         free(self);
         return spur_fail(err, SPUR_E_INVALID, "the log's path is too long");
     }
+    self->metrics = host->service(host, SPUR_METRICS_SERVICE);
+    spur_metric entries = {.size = sizeof entries,
+                           .kind = SPUR_METRIC_COUNTER,
+                           .name = spur_text("entries_total"),
+                           .help = spur_text("entries committed since the daemon began")};
+    if (self->metrics != NULL) self->entries_total = self->metrics->define(self->metrics, &entries);
     pthread_mutex_init(&self->file_lock, NULL);
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->wake, NULL);

@@ -37,7 +37,23 @@ void append_field(std::string& line, const spur_field& field) {
     line += '=';
     if (field.kind == SPUR_FIELD_INT) line += std::to_string(field.integer);
     if (field.kind == SPUR_FIELD_REAL) line += std::to_string(field.real);
-    if (field.kind == SPUR_FIELD_TEXT) append_escaped(line, spur::plugin::view(field.text));
+    if (field.kind == SPUR_FIELD_TEXT || field.kind == SPUR_FIELD_BYTES)
+        append_escaped(line, spur::plugin::view(field.text));
+    if (field.kind == SPUR_FIELD_TRES)
+        for (const auto& one : Records<spur_tres>(field.tres)) {
+            if (line.back() != '=') line += ',';
+            append_escaped(line, spur::plugin::view(one.name));
+            line += '=' + std::to_string(one.count);
+        }
+}
+
+// "cluster<TAB>stream" as the journal has it.
+std::string name_of(std::string_view cluster, std::string_view stream) {
+    std::string name;
+    append_escaped(name, cluster);
+    name += '\t';
+    append_escaped(name, stream);
+    return name;
 }
 
 }  // namespace
@@ -60,7 +76,7 @@ void Journal::recover() {
     off_t whole = 0;
     for (std::string line; std::getline(in, line) && !in.eof();) {
         whole += static_cast<off_t>(line.size()) + 1;
-        const auto tab = line.find('\t');
+        const auto tab = line.find('\t', std::min(line.size(), line.find('\t') + 1));
         if (tab == std::string::npos) continue;
         auto& highest = stored_[line.substr(0, tab)];
         highest = std::max<std::uint64_t>(highest, std::strtoull(line.c_str() + tab + 1, nullptr, 10));
@@ -68,19 +84,21 @@ void Journal::recover() {
     if (ftruncate(file_, whole) != 0) fail_io("cannot repair the journal " + path_);
 }
 
-void Journal::store(std::string_view cluster, spur_span rows) {
+// The last line of a batch has its last number, whether there is a row for it or not.
+void Journal::store(const spur_batch& batch) {
     const std::scoped_lock hold(lock_);
-    auto highest = stored_.contains(cluster) ? stored_.find(cluster)->second : 0;
+    const auto name = name_of(spur::plugin::view(batch.cluster), spur::plugin::view(batch.stream));
+    const auto known = stored_.find(name);
+    const auto stored_to = batch.first == 0 || known == stored_.end() ? 0 : known->second;
     std::string lines;
-    for (const auto& row : Records<spur_row>(rows)) {
-        if (row.sequence != 0 && row.sequence <= highest) continue;
-        append_escaped(lines, cluster);
-        lines +=
-            '\t' + std::to_string(row.sequence) + '\t' + std::to_string(row.table) + '\t' + std::to_string(row.removed);
+    for (const auto& row : Records<spur_row>(batch.rows)) {
+        if (row.sequence != 0 && row.sequence <= stored_to) continue;
+        lines += name + '\t' + std::to_string(row.sequence) + '\t' + std::to_string(row.table) + '\t' +
+                 std::to_string(row.removed);
         for (const auto& field : Records<spur_field>(row.fields)) append_field(lines, field);
         lines += '\n';
-        highest = std::max(highest, row.sequence);
     }
+    if (batch.last > stored_to) lines += name + '\t' + std::to_string(batch.last) + "\t0\t0\n";
     const auto before = lseek(file_, 0, SEEK_END);
     const auto written = write(file_, lines.data(), lines.size());
     if (written != static_cast<ssize_t>(lines.size()) || fdatasync(file_) != 0) {
@@ -90,11 +108,13 @@ void Journal::store(std::string_view cluster, spur_span rows) {
         errno = why;
         fail_io("cannot write to the journal " + path_);
     }
-    stored_.insert_or_assign(std::string(cluster), highest);
+    auto& highest = stored_[name];
+    highest = std::max(highest, batch.last);
 }
 
-std::uint64_t Journal::stored_up_to(std::string_view cluster) const {
+std::uint64_t Journal::stored_up_to(std::string_view cluster, std::string_view stream, std::uint64_t from) const {
     const std::scoped_lock hold(lock_);
-    const auto found = stored_.find(cluster);
-    return found != stored_.end() ? found->second : 0;
+    const auto found = stored_.find(name_of(cluster, stream));
+    const auto before = from == 0 ? 0 : from - 1;
+    return found != stored_.end() ? std::max(found->second, before) : before;
 }

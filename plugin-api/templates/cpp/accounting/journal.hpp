@@ -1,5 +1,5 @@
-// The policy: a file of lines "cluster<TAB>sequence<TAB>table<TAB>removed<TAB>name=value...", appended to in whole
-// batches.
+// The policy: a file of lines "cluster<TAB>stream<TAB>sequence<TAB>table<TAB>removed<TAB>name=value...", appended
+// to in whole batches.
 #pragma once
 
 #include <spur/plugin/draft/accounting.h>
@@ -18,8 +18,8 @@ public:
     Journal& operator=(const Journal&) = delete;
 
     // All rows or none, durable on return. Rows stored before are left out.
-    void store(std::string_view cluster, spur_span rows);
-    std::uint64_t stored_up_to(std::string_view cluster) const;
+    void store(const spur_batch& batch);
+    std::uint64_t stored_up_to(std::string_view cluster, std::string_view stream, std::uint64_t from) const;
 
 private:
     void recover();
@@ -27,5 +27,5 @@ private:
     mutable std::mutex lock_;
     std::string path_;
     int file_ = -1;
-    std::map<std::string, std::uint64_t, std::less<>> stored_;  // highest sequence by cluster
+    std::map<std::string, std::uint64_t, std::less<>> stored_;  // highest sequence by cluster and stream
 };

@@ -25,12 +25,17 @@ struct Accounting {
     Journal journal;
 };
 
-spur_status migrate(spur_plugin*, spur_error*) { return SPUR_OK; }  // lines have no schema
+spur_status schema(spur_plugin*, spur_schema* out, const spur_stop*, spur_error*) {  // lines have no schema
+    put(out, {sizeof(spur_schema), SPUR_SCHEMA_CURRENT, 1, 1});
+    return SPUR_OK;
+}
+spur_status migrate(spur_plugin*, const spur_progress*, const spur_stop*, spur_error*) { return SPUR_OK; }
 
-spur_status store(spur_plugin* self, spur_str cluster, spur_span rows, spur_error* err) {
+spur_status store(spur_plugin* self, const spur_batch* batch, const spur_store_report*, const spur_stop*,
+                  spur_error* err) {
     return guard(err, [&] {
         try {
-            self_cast<Accounting>(self).journal.store(view(cluster), rows);
+            self_cast<Accounting>(self).journal.store(*batch);
         } catch (const std::system_error& error) {
             return fail(err, SPUR_E_IO, error.what());
         }
@@ -38,22 +43,25 @@ spur_status store(spur_plugin* self, spur_str cluster, spur_span rows, spur_erro
     });
 }
 
-spur_status stored_up_to(spur_plugin* self, spur_str cluster, std::uint64_t* sequence, spur_error* err) {
+spur_status stored_up_to(spur_plugin* self, spur_str cluster, spur_str stream, std::uint64_t from, std::uint64_t* up_to,
+                         const spur_stop*, spur_error* err) {
     return guard(err, [&] {
-        *sequence = self_cast<Accounting>(self).journal.stored_up_to(view(cluster));
+        *up_to = self_cast<Accounting>(self).journal.stored_up_to(view(cluster), view(stream), from);
         return SPUR_OK;
     });
 }
 
-spur_status query_rows(spur_plugin*, spur_str, const spur_query*, const spur_row_sink*, spur_error*) { return SPUR_OK; }
+spur_status query_rows(spur_plugin*, const spur_query*, const spur_row_sink*, const spur_stop*, spur_error*) {
+    return SPUR_OK;
+}
 
 constexpr spur_accounting_ops ops{.size = sizeof(spur_accounting_ops),
                                   .features = SPUR_ACCOUNTING_DISCARDS,
+                                  .schema = schema,
                                   .migrate = migrate,
                                   .store = store,
                                   .stored_up_to = stored_up_to,
                                   .query = query_rows,
-                                  .roll_up = nullptr,
                                   .purge = nullptr};
 
 const void* query(spur_plugin*, const char* id) {

@@ -66,16 +66,16 @@ struct Auth {
     std::string sign(std::string_view claims, const spur_auth_request& request) const {
         std::string text(claims);
         text += '\n';
-        text += view(request.method);
-        text += '\n';
-        text.append(reinterpret_cast<const char*>(request.digest), sizeof request.digest);
+        text.append(reinterpret_cast<const char*>(request.binding), sizeof request.binding);
         return to_hex(hmac_sha256(key, text));
     }
     const std::string key;
     const std::int64_t lifetime_s;
 };
 
-spur_status make(spur_plugin* self, const spur_auth_request* request, const spur_sink* out, spur_error* err) {
+// Nothing here waits, so `stop` is left alone.
+spur_status make(spur_plugin* self, const spur_auth_request* request, const spur_sink* out, const spur_stop*,
+                 spur_error* err) {
     return guard(err, [&] {
         auto claims = std::to_string(geteuid()) + '.' + std::to_string(getegid()) + '.' +
                       std::to_string(std::time(nullptr)) + '.' + random_hex(8);
@@ -90,7 +90,7 @@ bool read_number(std::string_view text, Number& number) {
 }
 
 spur_status verify(spur_plugin* self, const spur_auth_request* request, spur_str credential, spur_identity* out,
-                   spur_error* err) {
+                   const spur_claims*, const spur_stop*, spur_error* err) {
     return guard(err, [&] {
         const auto& auth = self_cast<Auth>(self);
         const auto text = view(credential);
@@ -129,7 +129,9 @@ constexpr spur_auth_ops ops{.size = sizeof(spur_auth_ops),
                             .verify = verify,
                             .make_answer = nullptr,
                             .verify_answer = nullptr,
-                            .issue = nullptr};
+                            .issue = nullptr,
+                            .challenge = nullptr,
+                            .respond = nullptr};
 
 const void* query(spur_plugin*, const char* id) { return std::string_view(id) == SPUR_AUTH_IFACE ? &ops : nullptr; }
 

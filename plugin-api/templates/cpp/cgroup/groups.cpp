@@ -6,13 +6,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
-#include <thread>
 
 namespace {
 
@@ -58,7 +56,9 @@ Groups::Groups(std::string root) : root_(std::move(root)) {
 
 Groups::Path Groups::path_of(const spur_cgroup_scope& scope, const char* file) const noexcept {
     Path path;
-    char* at = append(append(append(path.text, root_.c_str()), "/job_"), scope.job);
+    char* at = append(path.text, root_.c_str());
+    if (scope.job != SPUR_NONE)  // otherwise it is the node's own
+        at = append(append(append(append(at, "/job_"), scope.job), "."), scope.attempt);
     if (scope.step != SPUR_NONE) at = append(append(at, "/step_"), scope.step);
     if (scope.task != SPUR_NONE) at = append(append(at, "/task_"), scope.task);
     if (file != nullptr) at = append(append(at, "/"), file);
@@ -66,7 +66,14 @@ Groups::Path Groups::path_of(const spur_cgroup_scope& scope, const char* file) c
     return path;
 }
 
-void Groups::make(const spur_cgroup_scope& scope) const { std::filesystem::create_directories(path_of(scope).text); }
+void Groups::make(const spur_cgroup_scope& scope) const {
+    const auto path = path_of(scope);
+    std::error_code error;
+    // Not there: the end of another step took the job's empty group away meanwhile. Once more, then.
+    for (int tries = 0; tries < 100; ++tries)
+        if (std::filesystem::create_directories(path.text, error); error != std::errc::no_such_file_or_directory) break;
+    if (error) throw std::filesystem::filesystem_error("cannot make a control group", path.text, error);
+}
 
 int Groups::attach(const spur_cgroup_scope& scope, std::int32_t pid) const noexcept {
     char number[12];
@@ -74,21 +81,33 @@ int Groups::attach(const spur_cgroup_scope& scope, std::int32_t pid) const noexc
     return write_file(path_of(scope, "cgroup.procs").text, number);
 }
 
-void Groups::freeze(const spur_cgroup_scope& scope, bool frozen) const {
+int Groups::open_for_clone(const spur_cgroup_scope& scope) const {
+    const int fd = open(path_of(scope).text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) fail_io(path_of(scope).text);
+    return fd;
+}
+
+void Groups::freeze(const spur_cgroup_scope& scope, bool frozen, const spur::plugin::Stop& stop) const {
     write_or_throw(path_of(scope, "cgroup.freeze").text, frozen ? "1" : "0");
     const std::string wanted = frozen ? "frozen 1" : "frozen 0";
-    for (int tries = 0; tries < 1000; ++tries) {  // the kernel takes a moment
+    for (int tries = 0; tries < 5000; ++tries) {  // the kernel takes a moment
         std::ifstream events(path_of(scope, "cgroup.events").text);
         for (std::string line; std::getline(events, line);)
             if (line == wanted) return;
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        stop.sleep(1);
     }
     throw std::system_error(ETIMEDOUT, std::generic_category(), "the kernel did not confirm a freeze");
 }
 
-void Groups::signal(const spur_cgroup_scope& scope, int number) const {
-    if (number == SIGKILL && write_file(path_of(scope, "cgroup.kill").text, "1") == 0) return;
-    for (const auto pid : processes(scope)) kill(pid, number);
+// After SIGKILL all are gone: some may have been born while the others were killed.
+void Groups::signal(const spur_cgroup_scope& scope, int number, const spur::plugin::Stop& stop) const {
+    for (int tries = 0; tries < 5000; ++tries) {
+        const auto living = processes(scope);
+        for (const auto pid : living) kill(pid, number);
+        if (number != SIGKILL || living.empty()) return;
+        stop.sleep(1);
+    }
+    throw std::system_error(EBUSY, std::generic_category(), "processes that do not die");
 }
 
 std::vector<std::int32_t> Groups::processes(const spur_cgroup_scope& scope) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <spur/plugin/cgroup.h>
+#include <spur/plugin/plugin.hpp>
 
 #include <cstdint>
 #include <string>
@@ -14,8 +15,9 @@ public:
     void make(const spur_cgroup_scope& scope) const;
     // Between fork and exec: no allocation, only open, write and close. The errno, or 0.
     int attach(const spur_cgroup_scope& scope, std::int32_t pid) const noexcept;
-    void freeze(const spur_cgroup_scope& scope, bool frozen) const;
-    void signal(const spur_cgroup_scope& scope, int number) const;
+    int open_for_clone(const spur_cgroup_scope& scope) const;  // a descriptor, for CLONE_INTO_CGROUP
+    void freeze(const spur_cgroup_scope& scope, bool frozen, const spur::plugin::Stop& stop) const;
+    void signal(const spur_cgroup_scope& scope, int number, const spur::plugin::Stop& stop) const;
     std::vector<std::int32_t> processes(const spur_cgroup_scope& scope) const;  // and those below
     bool remove(const spur_cgroup_scope& scope) const;                          // false: processes live
 

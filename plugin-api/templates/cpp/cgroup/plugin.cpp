@@ -3,6 +3,7 @@
 
 #include <spur/plugin/plugin.hpp>
 
+#include <cerrno>
 #include <cstring>
 #include <system_error>
 
@@ -25,25 +26,33 @@ spur_status with(spur_plugin* self, spur_error* err, Body body) {
         try {
             return body(self_cast<Cgroup>(self).groups);
         } catch (const std::system_error& error) {
-            return fail(err, SPUR_E_IO, error.what());
+            return fail(err, error.code().value() == EBUSY ? SPUR_E_BUSY : SPUR_E_IO, error.what());
         }
     });
 }
 
 std::uint32_t capabilities(spur_plugin*) { return SPUR_CGROUP_CONTAINS | SPUR_CGROUP_FREEZES; }
 
+// Limits would be set here, for each capability that is declared above: SPUR_LIMIT_AT a value, SPUR_LIMIT_NONE "max",
+// SPUR_LIMIT_LEAVE nothing.
 spur_status make(spur_plugin* self, const spur_cgroup_scope* scope, const spur_cgroup_limits*, spur_error* err) {
     return with(self, err, [&](Groups& groups) { return groups.make(*scope), SPUR_OK; });
 }
+// Between fork and exec where pid is 0: nothing here allocates, locks or throws, also when it fails.
 spur_status attach(spur_plugin* self, const spur_cgroup_scope* scope, std::int32_t pid, spur_error* err) {
     const int error = self_cast<Cgroup>(self).groups.attach(*scope, pid);
     return error == 0 ? SPUR_OK : fail(err, SPUR_E_IO, "cannot move a process into its control group");
 }
-spur_status freeze(spur_plugin* self, const spur_cgroup_scope* scope, std::uint32_t frozen, spur_error* err) {
-    return with(self, err, [&](Groups& groups) { return groups.freeze(*scope, frozen != 0), SPUR_OK; });
+spur_status open_scope(spur_plugin* self, const spur_cgroup_scope* scope, std::int32_t* fd, spur_error* err) {
+    return with(self, err, [&](Groups& groups) { return *fd = groups.open_for_clone(*scope), SPUR_OK; });
 }
-spur_status signal(spur_plugin* self, const spur_cgroup_scope* scope, std::int32_t number, spur_error* err) {
-    return with(self, err, [&](Groups& groups) { return groups.signal(*scope, number), SPUR_OK; });
+spur_status freeze(spur_plugin* self, const spur_cgroup_scope* scope, std::uint32_t frozen, const spur_stop* stop,
+                   spur_error* err) {
+    return with(self, err, [&](Groups& groups) { return groups.freeze(*scope, frozen != 0, Stop(stop)), SPUR_OK; });
+}
+spur_status signal(spur_plugin* self, const spur_cgroup_scope* scope, std::int32_t number, const spur_stop* stop,
+                   spur_error* err) {
+    return with(self, err, [&](Groups& groups) { return groups.signal(*scope, number, Stop(stop)), SPUR_OK; });
 }
 spur_status usage(spur_plugin* self, const spur_cgroup_scope* scope, spur_cgroup_usage* out, spur_error* err) {
     return with(self, err, [&](Groups& groups) {
@@ -75,7 +84,11 @@ constexpr spur_cgroup_ops ops{.size = sizeof(spur_cgroup_ops),
                               .signal = signal,
                               .usage = usage,
                               .processes = processes,
-                              .remove = remove};
+                              .remove = remove,
+                              .scopes = nullptr,
+                              .open = open_scope,
+                              .watch = nullptr,
+                              .events = nullptr};
 
 const void* query(spur_plugin*, const char* id) { return std::string_view(id) == SPUR_CGROUP_IFACE ? &ops : nullptr; }
 

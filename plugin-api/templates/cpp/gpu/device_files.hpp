@@ -5,7 +5,9 @@
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 struct DeviceFiles {
@@ -25,6 +27,12 @@ struct DeviceFiles {
         }
         std::sort(found.begin(), found.end());
         return found;
+    }
+    // The device with this key, which is its path; none: it is not there.
+    std::optional<std::uint32_t> find(std::string_view key) const {
+        for (const auto number : scan())
+            if (path_of(number).string() == key) return number;
+        return std::nullopt;
     }
     std::filesystem::path path_of(std::uint32_t number) const { return directory / (prefix + std::to_string(number)); }
 };

@@ -20,7 +20,7 @@ struct Gpus {
     std::string type, variable;
 };
 
-spur_status scan(spur_plugin* self, const spur_gpu_sink* sink, spur_error* err) {
+spur_status scan(spur_plugin* self, const spur_gpu_sink* sink, const spur_stop*, spur_error* err) {
     return guard(err, [&] {
         const auto& gpus = self_cast<Gpus>(self);
         for (const auto number : gpus.files.scan()) {
@@ -28,7 +28,7 @@ spur_status scan(spur_plugin* self, const spur_gpu_sink* sink, spur_error* err) 
             spur_gpu_device device{};
             device.size = sizeof device;
             device.index = number;
-            device.parent = device.numa_node = SPUR_NONE;
+            device.numa_node = SPUR_NONE;
             device.health = SPUR_GPU_HEALTHY;
             device.key = device.device_files = str(path);
             device.type = device.model = str(gpus.type);
@@ -38,17 +38,21 @@ spur_status scan(spur_plugin* self, const spur_gpu_sink* sink, spur_error* err) 
     });
 }
 
-spur_status bind(spur_plugin* self, const std::uint32_t* indexes, std::uint32_t count, const spur_gpu_env_sink* sink,
-                 spur_error* err) {
+spur_status bind(spur_plugin* self, const spur_gpu_binding* binding, const spur_gpu_env_sink* sink, spur_error* err) {
     return guard(err, [&] {
         const auto& gpus = self_cast<Gpus>(self);
+        // Where others are hidden, the library numbers what is left from 0.
+        const bool renumbered = (binding->flags & SPUR_GPU_ISOLATED) != 0;
         std::string list;
-        for (std::uint32_t i = 0; i < count; ++i) {
-            const auto path = gpus.files.path_of(indexes[i]).string();
-            if (!std::filesystem::exists(path)) return fail(err, SPUR_E_NOT_FOUND, "device " + path + " is not there");
-            if (i > 0) list += ',';
-            list += std::to_string(indexes[i]);
-            sink->device_file(sink, str(path));
+        std::uint32_t place = 0;
+        for (const auto& grant : Records<spur_gpu_grant>(binding->grants)) {
+            const auto number = gpus.files.find(view(grant.key));
+            if (!number)
+                return fail(err, SPUR_E_NOT_FOUND, "device " + std::string(view(grant.key)) + " is not there");
+            if (place > 0) list += ',';
+            list += std::to_string(renumbered ? place : *number);
+            sink->device_file(sink, grant.key);
+            ++place;
         }
         sink->variable(sink, str(gpus.variable), str(list));
         return SPUR_OK;
@@ -58,9 +62,13 @@ spur_status bind(spur_plugin* self, const std::uint32_t* indexes, std::uint32_t 
 constexpr spur_gpu_ops ops{.size = sizeof(spur_gpu_ops),
                            .reserved = 0,
                            .scan = scan,
-                           .load = nullptr,
                            .bind = bind,
+                           .release = nullptr,
+                           .load = nullptr,
+                           .processes = nullptr,
+                           .watch = nullptr,
                            .reset = nullptr,
+                           .profiles = nullptr,
                            .partition = nullptr};
 
 const void* query(spur_plugin*, const char* id) { return std::string_view(id) == SPUR_GPU_IFACE ? &ops : nullptr; }

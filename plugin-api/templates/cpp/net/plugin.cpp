@@ -2,6 +2,7 @@
 #include <spur/plugin/draft/net.h>
 #include <spur/plugin/plugin.hpp>
 
+#include <map>
 #include <mutex>
 #include <string>
 
@@ -13,46 +14,80 @@ struct Net {
     Net(const spur_host*, const spur_config* config) : suffix(option(config, "suffix").text) {}
 
     std::string address_of(const spur_net_member& member) const {
-        return std::string(suffix.empty() ? view(member.endpoint) : view(member.name)) + suffix;
+        const bool named = !suffix.empty() || member.endpoints.count == 0;
+        return std::string(view(named ? member.name : *SPUR_AT(spur_str, member.endpoints, 0))) + suffix;
     }
 
     const std::string suffix;
     std::mutex lock;
-    std::string mine;  // "" until join()
+    std::map<std::string, std::string> known;  // member: address; "" is ourselves
+    std::uint64_t generation = 0;
 };
 
-spur_status join(spur_plugin* self, const spur_net_member* me, const spur_sink* token, spur_error* err) {
+// Nothing is set up outside this process, so taking over and joining are the same.
+spur_status adopt(spur_plugin* self, const spur_net_member* me, const spur_net_listener* listener, const spur_stop*,
+                  spur_error* err) {
     return guard(err, [&] {
         auto& net = self_cast<Net>(self);
-        const std::scoped_lock hold(net.lock);
-        net.mine = net.address_of(*me);
-        return push(token, "");
-    });
-}
-
-spur_status leave(spur_plugin* self, spur_error* err) {
-    return guard(err, [&] {
-        auto& net = self_cast<Net>(self);
-        const std::scoped_lock hold(net.lock);
-        net.mine.clear();
+        {
+            const std::scoped_lock hold(net.lock);
+            net.known[""] = net.address_of(*me);
+        }
+        listener->token(listener, str(""));  // others need nothing to talk to us
         return SPUR_OK;
     });
 }
 
-spur_status peers(spur_plugin*, spur_span, spur_error*) { return SPUR_OK; }
+spur_status join(spur_plugin* self, const spur_net_member* me, spur_str, const spur_net_listener* listener,
+                 const spur_stop* stop, spur_error* err) {
+    return adopt(self, me, listener, stop, err);
+}
 
-spur_status address(spur_plugin* self, const spur_net_member* member, const spur_sink* out, spur_error* err) {
+spur_status leave(spur_plugin* self, const spur_stop*, spur_error* err) {
     return guard(err, [&] {
         auto& net = self_cast<Net>(self);
-        if (member != nullptr) return push(out, net.address_of(*member));
         const std::scoped_lock hold(net.lock);
-        if (net.mine.empty()) return fail(err, SPUR_E_INVALID, "this member has not joined yet, so it has no address");
-        return push(out, net.mine);
+        net.known.clear();
+        net.generation = 0;
+        return SPUR_OK;
     });
 }
 
-constexpr spur_net_ops ops{
-    .size = sizeof(spur_net_ops), .reserved = 0, .join = join, .leave = leave, .peers = peers, .address = address};
+spur_status change(spur_plugin* self, std::uint64_t generation, std::uint32_t complete, spur_span changed,
+                   spur_span gone, const spur_stop*, spur_error* err) {
+    return guard(err, [&] {
+        auto& net = self_cast<Net>(self);
+        const std::scoped_lock hold(net.lock);
+        if (generation <= net.generation) return SPUR_OK;
+        if (complete != 0) std::erase_if(net.known, [](const auto& entry) { return !entry.first.empty(); });
+        for (const auto& member : Records<spur_net_member>(changed))
+            net.known[std::string(view(member.name))] = net.address_of(member);
+        for (const auto& name : Records<spur_str>(gone)) net.known.erase(std::string(view(name)));
+        net.generation = generation;
+        return SPUR_OK;
+    });
+}
+
+spur_status addresses(spur_plugin* self, spur_str name, const spur_sink* out, spur_error* err) {
+    return guard(err, [&] {
+        auto& net = self_cast<Net>(self);
+        const std::scoped_lock hold(net.lock);
+        const auto found = net.known.find(std::string(view(name)));
+        if (found == net.known.end())
+            return fail(err, SPUR_E_NOT_FOUND, "there is no member \"" + std::string(view(name)) + "\"");
+        return push(out, found->second);
+    });
+}
+
+constexpr spur_net_ops ops{.size = sizeof(spur_net_ops),
+                           .reserved = 0,
+                           .invite = nullptr,
+                           .join = join,
+                           .adopt = adopt,
+                           .leave = leave,
+                           .change = change,
+                           .addresses = addresses,
+                           .status = nullptr};
 
 const void* query(spur_plugin*, const char* id) { return std::string_view(id) == SPUR_NET_IFACE ? &ops : nullptr; }
 

@@ -15,32 +15,35 @@ struct Scorer : ByAge {
                 static_cast<double>(option(config, "half_life").integer)} {}
 };
 
-spur_status score(spur_plugin* self, const spur_cluster_view* view, spur_span queries, spur_priority* out,
-                  std::uint32_t out_stride, spur_error* err) {
+spur_status score(spur_plugin* self, const spur_cluster_view* view, spur_span queries, const spur_scores* out,
+                  spur_error* err) {
     return guard(err, [&] {
+        const auto& scorer = self_cast<Scorer>(self);
         std::size_t i = 0;
         for (const auto& query : Records<spur_priority_query>(queries)) {
-            const auto& job = *SPUR_AT(spur_job_view, view->pending, query.job);
+            const auto age = scorer.age(*SPUR_AT(spur_job_view, view->pending, query.job), view->now);
+            const auto points = scorer.weight * age;
+            const auto answer = scorer.total(points, query);
             // The host's records may be longer or shorter than ours.
-            spur::plugin::put_at(out, out_stride, i++, self_cast<Scorer>(self).score(job, view->now, query.nice));
+            spur_put_score(out, i++, &answer, &age, &points, 1);
         }
         return SPUR_OK;
     });
 }
 
-double decay(spur_plugin* self, double seconds) { return self_cast<Scorer>(self).decay(seconds); }
+double decay(spur_plugin* self, std::int64_t from, std::int64_t to) { return self_cast<Scorer>(self).decay(from, to); }
 
-spur_status weights(spur_plugin* self, double* out, std::uint32_t count) {
-    for (std::uint32_t i = 0; i < count; ++i) out[i] = i == SPUR_FACTOR_AGE ? self_cast<Scorer>(self).weight : 0.0;
-    return SPUR_OK;
+// One factor. A plugin with several pushes them in the order in which score() writes them.
+spur_status factors(spur_plugin* self, const spur_factor_sink* sink, spur_error*) {
+    return spur_push_factor(sink, spur::plugin::str(SPUR_FACTOR_AGE), self_cast<Scorer>(self).weight);
 }
 
 constexpr spur_priority_ops ops{.size = sizeof(spur_priority_ops),
                                 .reserved = 0,
                                 .score = score,
                                 .decay = decay,
-                                .shares = nullptr,
-                                .weights = weights};
+                                .factors = factors,
+                                .shares = nullptr};
 
 const void* query(spur_plugin*, const char* id) { return std::string_view(id) == SPUR_PRIORITY_IFACE ? &ops : nullptr; }
 

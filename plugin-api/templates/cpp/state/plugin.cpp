@@ -34,7 +34,10 @@ std::string directory_for(const spur_host* host, const spur_config* config) {
 
 class State {
 public:
-    State(const spur_host* host, const spur_config* config) : directory_(directory_for(host, config)) {}
+    State(const spur_host* host, const spur_config* config)
+        : directory_(directory_for(host, config)),
+          metrics_(host),
+          entries_total_(metrics_.counter("entries_total", "entries committed since the daemon began")) {}
     ~State() {
         {
             const std::scoped_lock hold(lock_);
@@ -46,8 +49,9 @@ public:
     State(const State&) = delete;
     State& operator=(const State&) = delete;
 
-    spur_status open(const spur_state_listener* listener, spur_error* err) {
+    spur_status open(const spur_state_listener* listener, const Stop& stop, spur_error* err) {
         listener_ = listener;
+        stop.throw_if();
         log_.emplace(directory_);
         spur_status restored = SPUR_OK;
         log_->recover([&](std::uint64_t index, const std::string& path) { restored = restore(index, path, err); },
@@ -86,17 +90,18 @@ public:
         return out;
     }
 
-    spur_status snapshot(std::uint64_t index, const spur_source* source) {
+    spur_status snapshot(std::uint64_t index, const spur_source* source, const Stop& stop) {
         const int draft = ::open(log_->snapshot_draft().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         if (draft < 0)
             throw Failure(SPUR_E_IO, "cannot write a snapshot in " + directory_ + ": " + std::strerror(errno));
         char buffer[65536];
         bool good = true;
-        for (std::uint64_t length = 1; good && length != 0;)
+        for (std::uint64_t length = 1; good && length != 0 && !stop.stopped();)
             good = source->read(source, buffer, sizeof buffer, &length) == SPUR_OK &&
                    ::write(draft, buffer, length) == static_cast<ssize_t>(length);
         good = good && fsync(draft) == 0;
         close(draft);
+        stop.throw_if();
         if (!good) throw Failure(SPUR_E_IO, "cannot write a snapshot in " + directory_);
         const std::scoped_lock hold(file_lock_);
         log_->adopt_snapshot(index);
@@ -130,6 +135,7 @@ private:
     void commit(std::uint64_t index, std::string_view body) {
         const spur_state_entry entry{{body.data(), body.size()}, index, 1};
         listener_->committed(listener_, &entry, 1);
+        metrics_.add(entries_total_);
         const std::scoped_lock hold(lock_);
         committed_ = index;
         ++entries_;
@@ -173,6 +179,8 @@ private:
     }
 
     const std::string directory_;
+    const Metrics metrics_;
+    const std::uint32_t entries_total_;
     const spur_state_listener* listener_ = nullptr;
     std::optional<LogFile> log_;
     std::thread writer_;
@@ -184,8 +192,8 @@ private:
     bool is_open_ = false, stopping_ = false, broken_ = false;
 };
 
-spur_status open(spur_plugin* self, const spur_state_listener* listener, spur_error* err) {
-    return guard(err, [&] { return self_cast<State>(self).open(listener, err); });
+spur_status open(spur_plugin* self, const spur_state_listener* listener, const spur_stop* stop, spur_error* err) {
+    return guard(err, [&] { return self_cast<State>(self).open(listener, Stop{stop}, err); });
 }
 spur_status propose(spur_plugin* self, const spur_state_entry* entries, std::uint32_t count, std::uint64_t ticket,
                     spur_error* err) {
@@ -194,8 +202,9 @@ spur_status propose(spur_plugin* self, const spur_state_entry* entries, std::uin
 spur_status status(spur_plugin* self, spur_state_status* out, spur_error* err) {
     return guard(err, [&] { return spur::plugin::put(out, self_cast<State>(self).status()), SPUR_OK; });
 }
-spur_status snapshot(spur_plugin* self, std::uint64_t index, const spur_source* source, spur_error* err) {
-    return guard(err, [&] { return self_cast<State>(self).snapshot(index, source); });
+spur_status snapshot(spur_plugin* self, std::uint64_t index, const spur_source* source, const spur_stop* stop,
+                     spur_error* err) {
+    return guard(err, [&] { return self_cast<State>(self).snapshot(index, source, Stop{stop}); });
 }
 
 constexpr spur_state_ops ops{.size = sizeof(spur_state_ops),

@@ -1,4 +1,4 @@
-// @TYPE@ - appends every row to a journal: "cluster<TAB>sequence<TAB>table<TAB>removed<TAB>name=value...", whole batches.
+// @TYPE@ - appends every row to a journal: "cluster<TAB>stream<TAB>sequence<TAB>table<TAB>removed<TAB>name=value...", whole batches.
 mod spur;
 mod sugar;
 
@@ -16,7 +16,7 @@ use sugar::*;
 struct Journal {
     path: PathBuf,
     file: File,
-    stored: BTreeMap<Vec<u8>, u64>, // highest sequence by cluster
+    stored: BTreeMap<Vec<u8>, u64>, // highest sequence by cluster and stream
 }
 
 // ---- the policy ----
@@ -30,9 +30,9 @@ impl Journal {
         while reader.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
             whole += line.len() as u64;
             let mut words = line.split(|&byte| byte == b'\t');
-            if let (Some(cluster), Some(sequence)) = (words.next(), words.next()) {
+            if let (Some(cluster), Some(stream), Some(sequence)) = (words.next(), words.next(), words.next()) {
                 let sequence = std::str::from_utf8(sequence).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-                let highest = stored.entry(cluster.to_vec()).or_insert(0);
+                let highest = stored.entry([cluster, stream].join(&b'\t')).or_insert(0);
                 *highest = sequence.max(*highest);
             }
             line.clear();
@@ -41,30 +41,45 @@ impl Journal {
         Ok(Journal { path, file, stored })
     }
 
-    /// All rows or none, durable on return. Rows stored before are left out.
-    unsafe fn store(&mut self, cluster: &[u8], rows: spur_span) -> std::io::Result<()> {
-        let mut highest = self.stored.get(cluster).copied().unwrap_or(0);
+    /// All rows or none, durable on return. Rows stored before are left out. The last line of a batch has its last number,
+    /// whether there is a row for it or not.
+    unsafe fn store(&mut self, batch: &spur_batch) -> std::io::Result<()> {
+        let name = name_of(bytes(batch.cluster), bytes(batch.stream));
+        let highest = self.stored.get(&name).copied().unwrap_or(0);
+        let stored_to = if batch.first == 0 { 0 } else { highest };
         let mut lines = Vec::new();
-        for row in records::<spur_row>(rows) {
-            if row.sequence != 0 && row.sequence <= highest {
+        for row in records::<spur_row>(batch.rows) {
+            if row.sequence != 0 && row.sequence <= stored_to {
                 continue;
             }
-            put_escaped(&mut lines, cluster);
+            lines.extend(&name);
             write!(lines, "\t{}\t{}\t{}", row.sequence, row.table, row.removed)?;
             for field in records::<spur_field>(row.fields) {
                 put_field(&mut lines, field)?;
             }
             lines.push(b'\n');
-            highest = highest.max(row.sequence);
+        }
+        if batch.last > stored_to {
+            lines.extend(&name);
+            writeln!(lines, "\t{}\t0\t0", batch.last)?;
         }
         let before = self.file.metadata()?.len();
         if let Err(error) = self.file.write_all(&lines).and_then(|_| self.file.sync_data()) {
             let _ = self.file.set_len(before); // if that fails too, the next start cuts off what is unfinished
             return Err(error);
         }
-        self.stored.insert(cluster.to_vec(), highest);
+        self.stored.insert(name, highest.max(batch.last));
         Ok(())
     }
+}
+
+/// "cluster<TAB>stream" as the journal has it.
+fn name_of(cluster: &[u8], stream: &[u8]) -> Vec<u8> {
+    let mut name = Vec::new();
+    put_escaped(&mut name, cluster);
+    name.push(b'\t');
+    put_escaped(&mut name, stream);
+    name
 }
 
 /// Tabs, newlines and backslashes would break the format.
@@ -86,7 +101,16 @@ unsafe fn put_field(line: &mut Vec<u8>, field: &spur_field) -> std::io::Result<(
     match field.kind {
         SPUR_FIELD_INT => write!(line, "{}", field.integer)?,
         SPUR_FIELD_REAL => write!(line, "{}", field.real)?,
-        SPUR_FIELD_TEXT => put_escaped(line, bytes(field.text)),
+        SPUR_FIELD_TEXT | SPUR_FIELD_BYTES => put_escaped(line, bytes(field.text)),
+        SPUR_FIELD_TRES => {
+            for (number, one) in records::<spur_tres>(field.tres).enumerate() {
+                if number > 0 {
+                    line.push(b',');
+                }
+                put_escaped(line, bytes(one.name));
+                write!(line, "={}", one.count)?;
+            }
+        }
         _ => {}
     }
     Ok(())
@@ -96,19 +120,37 @@ unsafe fn put_field(line: &mut Vec<u8>, field: &spur_field) -> std::io::Result<(
 
 type Instance = Mutex<Journal>;
 
-unsafe extern "C" fn migrate(_this: *mut spur_plugin, _err: *mut spur_error) -> spur_status {
-    SPUR_OK // lines have no schema
+unsafe extern "C" fn schema(
+    _this: *mut spur_plugin,
+    out: *mut spur_schema,
+    _stop: *const spur_stop,
+    _err: *mut spur_error,
+) -> spur_status {
+    caught(SPUR_E_INTERNAL, || {
+        put(out, &spur_schema { state: SPUR_SCHEMA_CURRENT, found: 1, known: 1, ..spur_schema::EMPTY }); // lines have none
+        SPUR_OK
+    })
+}
+
+unsafe extern "C" fn migrate(
+    _this: *mut spur_plugin,
+    _progress: *const spur_progress,
+    _stop: *const spur_stop,
+    _err: *mut spur_error,
+) -> spur_status {
+    SPUR_OK
 }
 
 unsafe extern "C" fn store(
     this: *mut spur_plugin,
-    cluster: spur_str,
-    rows: spur_span,
+    batch: *const spur_batch,
+    _report: *const spur_store_report, // every row can be a line
+    _stop: *const spur_stop,
     err: *mut spur_error,
 ) -> spur_status {
     guard(err, || {
         let mut journal = instance::<Instance>(this).lock().unwrap();
-        journal.store(bytes(cluster), rows).map_err(|error| {
+        journal.store(&*batch).map_err(|error| {
             failure(SPUR_E_IO, format!("cannot write to the journal {}: {}", journal.path.display(), error))
         })?;
         Ok(SPUR_OK)
@@ -118,20 +160,25 @@ unsafe extern "C" fn store(
 unsafe extern "C" fn stored_up_to(
     this: *mut spur_plugin,
     cluster: spur_str,
-    sequence: *mut u64,
+    stream: spur_str,
+    from: u64,
+    up_to: *mut u64,
+    _stop: *const spur_stop,
     err: *mut spur_error,
 ) -> spur_status {
     guard(err, || {
-        *sequence = instance::<Instance>(this).lock().unwrap().stored.get(bytes(cluster)).copied().unwrap_or(0);
+        let journal = instance::<Instance>(this).lock().unwrap();
+        let highest = journal.stored.get(&name_of(bytes(cluster), bytes(stream))).copied().unwrap_or(0);
+        *up_to = highest.max(from.saturating_sub(1));
         Ok(SPUR_OK)
     })
 }
 
 unsafe extern "C" fn query_rows(
     _this: *mut spur_plugin,
-    _cluster: spur_str,
     _query: *const spur_query,
     _sink: *const spur_row_sink,
+    _stop: *const spur_stop,
     _err: *mut spur_error,
 ) -> spur_status {
     SPUR_OK
@@ -166,6 +213,7 @@ unsafe extern "C" fn destroy(this: *mut spur_plugin) {
 static OPS: Shared<spur_accounting_ops> = Shared(spur_accounting_ops {
     size: size_of::<spur_accounting_ops>(),
     features: SPUR_ACCOUNTING_DISCARDS,
+    schema: Some(schema),
     migrate: Some(migrate),
     store: Some(store),
     stored_up_to: Some(stored_up_to),

@@ -28,12 +28,12 @@ extern "C" {
 
 impl Auth {
     /// The signature covers the claims and the request they are for.
-    unsafe fn sign(&self, claims: &[u8], request: &spur_auth_request) -> String {
-        let text = [claims, b"\n", bytes(request.method), b"\n", &request.digest].concat();
+    fn sign(&self, claims: &[u8], request: &spur_auth_request) -> String {
+        let text = [claims, b"\n", &request.binding].concat();
         hmac::hmac_sha256(&self.key, &text).iter().map(|byte| format!("{:02x}", byte)).collect()
     }
 
-    unsafe fn verify(&self, request: &spur_auth_request, credential: &[u8]) -> Result<(u32, u32, i64), &'static str> {
+    fn verify(&self, request: &spur_auth_request, credential: &[u8]) -> Result<(u32, u32, i64), &'static str> {
         let dot = credential.iter().rposition(|&byte| byte == b'.').ok_or("the credential is not one of ours")?;
         let (claims, signature) = (&credential[..dot], &credential[dot + 1..]);
         if claims.len() > 128 || !equal(signature, self.sign(claims, request).as_bytes()) {
@@ -91,6 +91,7 @@ unsafe extern "C" fn make(
     this: *mut spur_plugin,
     request: *const spur_auth_request,
     out: *const spur_sink,
+    _stop: *const spur_stop,
     err: *mut spur_error,
 ) -> spur_status {
     guard(err, || {
@@ -107,6 +108,8 @@ unsafe extern "C" fn verify(
     request: *const spur_auth_request,
     credential: spur_str,
     out: *mut spur_identity,
+    _claims: *const spur_claims,
+    _stop: *const spur_stop,
     err: *mut spur_error,
 ) -> spur_status {
     guard(err, || {

@@ -8,6 +8,7 @@ use std::fs;
 use std::io::{Error, ErrorKind, Result};
 use std::os::raw::{c_char, c_int, c_void};
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::io::IntoRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use sugar::*;
@@ -61,7 +62,11 @@ impl Text {
 
 impl Groups {
     fn text_of(&self, scope: &spur_cgroup_scope) -> Text {
-        let mut text = Text::new().add(&self.root).add(b"/job_").add_number(scope.job);
+        let mut text = Text::new().add(&self.root);
+        if scope.job != SPUR_NONE {
+            // otherwise it is the node's own
+            text = text.add(b"/job_").add_number(scope.job).add(b".").add_number(scope.attempt);
+        }
         if scope.step != SPUR_NONE {
             text = text.add(b"/step_").add_number(scope.step);
         }
@@ -89,28 +94,37 @@ impl Groups {
         written > 0
     }
 
-    fn freeze(&self, scope: &spur_cgroup_scope, frozen: bool) -> Result<()> {
+    fn open_for_clone(&self, scope: &spur_cgroup_scope) -> Result<i32> {
+        Ok(fs::File::open(self.path_of(scope))?.into_raw_fd())
+    }
+
+    fn freeze(&self, scope: &spur_cgroup_scope, frozen: bool, stop: &Stop) -> Result<()> {
         let path = self.path_of(scope);
         fs::write(path.join("cgroup.freeze"), if frozen { "1" } else { "0" })?;
         let wanted = if frozen { "frozen 1" } else { "frozen 0" };
-        for _ in 0..1000 {
+        for _ in 0..5000 {
             // the kernel takes a moment
             if fs::read_to_string(path.join("cgroup.events"))?.lines().any(|line| line == wanted) {
                 return Ok(());
             }
-            std::thread::sleep(Duration::from_millis(1));
+            pause(stop)?;
         }
         Err(Error::new(ErrorKind::TimedOut, "the kernel did not confirm a freeze"))
     }
 
-    fn signal(&self, scope: &spur_cgroup_scope, number: i32) -> Result<()> {
-        if number == SIGKILL && fs::write(self.path_of(scope).join("cgroup.kill"), "1").is_ok() {
-            return Ok(());
+    /// After SIGKILL all are gone: some may have been born while the others were killed.
+    fn signal(&self, scope: &spur_cgroup_scope, number: i32, stop: &Stop) -> Result<()> {
+        for _ in 0..5000 {
+            let living = processes_below(&self.path_of(scope))?;
+            for &pid in &living {
+                unsafe { kill(pid, number) };
+            }
+            if number != SIGKILL || living.is_empty() {
+                return Ok(());
+            }
+            pause(stop)?;
         }
-        for pid in processes_below(&self.path_of(scope))? {
-            unsafe { kill(pid, number) };
-        }
-        Ok(())
+        Err(Error::from_raw_os_error(EBUSY))
     }
 
     fn remove(&self, scope: &spur_cgroup_scope) -> Result<()> {
@@ -126,6 +140,15 @@ impl Groups {
         }
         Ok(())
     }
+}
+
+/// A moment for the kernel; an error once the host has asked to give up.
+fn pause(stop: &Stop) -> Result<()> {
+    if stop.stopped() {
+        return Err(Error::new(ErrorKind::TimedOut, "stopped because the daemon asked for it"));
+    }
+    std::thread::sleep(Duration::from_millis(1));
+    Ok(())
 }
 
 /// `top` and all below it, parents first; none if it does not exist.
@@ -197,17 +220,30 @@ unsafe extern "C" fn freeze(
     this: *mut spur_plugin,
     scope: *const spur_cgroup_scope,
     frozen: u32,
+    stop: *const spur_stop,
     err: *mut spur_error,
 ) -> spur_status {
-    with(this, scope, err, |groups, scope| groups.freeze(scope, frozen != 0))
+    with(this, scope, err, |groups, scope| groups.freeze(scope, frozen != 0, &Stop::new(stop)))
 }
 unsafe extern "C" fn signal(
     this: *mut spur_plugin,
     scope: *const spur_cgroup_scope,
     number: i32,
+    stop: *const spur_stop,
     err: *mut spur_error,
 ) -> spur_status {
-    with(this, scope, err, |groups, scope| groups.signal(scope, number))
+    with(this, scope, err, |groups, scope| groups.signal(scope, number, &Stop::new(stop)))
+}
+unsafe extern "C" fn open_scope(
+    this: *mut spur_plugin,
+    scope: *const spur_cgroup_scope,
+    fd: *mut i32,
+    err: *mut spur_error,
+) -> spur_status {
+    with(this, scope, err, |groups, scope| {
+        *fd = groups.open_for_clone(scope)?;
+        Ok(())
+    })
 }
 unsafe extern "C" fn usage(
     this: *mut spur_plugin,
@@ -283,6 +319,7 @@ static OPS: Shared<spur_cgroup_ops> = Shared(spur_cgroup_ops {
     usage: Some(usage),
     processes: Some(processes),
     remove: Some(remove),
+    open: Some(open_scope),
     scopes: None, // optional: what a daemon that died has left is then found by other means
     ..spur_cgroup_ops::EMPTY
 });

@@ -10,6 +10,10 @@ pub type spur_module_v1_fn = unsafe extern "C" fn() -> *const spur_module;
 
 pub type spur_task = unsafe extern "C" fn(argument: *mut c_void);
 
+pub type spur_blocking_task = unsafe extern "C" fn(argument: *mut c_void, stop: *const spur_stop);
+
+pub type spur_watcher = unsafe extern "C" fn(argument: *mut c_void, events: u32);
+
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct spur_error {
@@ -121,6 +125,26 @@ impl spur_source {
         reserved: 0,
         context: std::ptr::null_mut(),
         read: None,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_stop {
+    pub size: u32,
+    pub fd: i32,
+    pub deadline_ns: i64,
+    pub context: *mut c_void,
+    pub stopped: Option<unsafe extern "C" fn(stop: *const spur_stop) -> u32>,
+}
+impl spur_stop {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_stop = spur_stop {
+        size: 0,
+        fd: 0,
+        deadline_ns: 0,
+        context: std::ptr::null_mut(),
+        stopped: None,
     };
 }
 
@@ -341,9 +365,12 @@ pub struct spur_executor {
     pub size: u32,
     pub reserved: u32,
     pub context: *mut c_void,
-    pub post: Option<unsafe extern "C" fn(executor: *const spur_executor, task: spur_task, argument: *mut c_void) -> spur_status>,
-    pub post_after: Option<unsafe extern "C" fn(executor: *const spur_executor, delay_ns: i64, task: spur_task, argument: *mut c_void, timer: *mut u64) -> spur_status>,
-    pub cancel: Option<unsafe extern "C" fn(executor: *const spur_executor, timer: u64) -> u32>,
+    pub post: Option<unsafe extern "C" fn(executor: *const spur_executor, run: spur_task, drop: spur_task, argument: *mut c_void) -> spur_status>,
+    pub post_blocking: Option<unsafe extern "C" fn(executor: *const spur_executor, run: spur_blocking_task, drop: spur_task, argument: *mut c_void) -> spur_status>,
+    pub post_after: Option<unsafe extern "C" fn(executor: *const spur_executor, delay_ns: i64, run: spur_task, drop: spur_task, argument: *mut c_void, id: *mut u64) -> spur_status>,
+    pub post_every: Option<unsafe extern "C" fn(executor: *const spur_executor, period_ns: i64, run: spur_task, drop: spur_task, argument: *mut c_void, id: *mut u64) -> spur_status>,
+    pub watch_fd: Option<unsafe extern "C" fn(executor: *const spur_executor, fd: i32, events: u32, run: spur_watcher, drop: spur_task, argument: *mut c_void, id: *mut u64) -> spur_status>,
+    pub cancel: Option<unsafe extern "C" fn(executor: *const spur_executor, id: u64) -> u32>,
 }
 impl spur_executor {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
@@ -352,8 +379,51 @@ impl spur_executor {
         reserved: 0,
         context: std::ptr::null_mut(),
         post: None,
+        post_blocking: None,
         post_after: None,
+        post_every: None,
+        watch_fd: None,
         cancel: None,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_notify {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub changed: Option<unsafe extern "C" fn(notify: *const spur_notify, what: u32, subject: spur_str, reason: spur_str) -> spur_status>,
+}
+impl spur_notify {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_notify = spur_notify {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        changed: None,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_metric {
+    pub size: u32,
+    pub kind: u32,
+    pub name: spur_str,
+    pub help: spur_str,
+    pub labels: spur_span,
+    pub bounds: spur_span,
+}
+impl spur_metric {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_metric = spur_metric {
+        size: 0,
+        kind: 0,
+        name: spur_str::EMPTY,
+        help: spur_str::EMPTY,
+        labels: spur_span::EMPTY,
+        bounds: spur_span::EMPTY,
     };
 }
 
@@ -363,9 +433,11 @@ pub struct spur_metrics {
     pub size: u32,
     pub reserved: u32,
     pub context: *mut c_void,
-    pub define: Option<unsafe extern "C" fn(metrics: *const spur_metrics, name: *const c_char, kind: u32, help: *const c_char) -> u32>,
-    pub add: Option<unsafe extern "C" fn(metrics: *const spur_metrics, handle: u32, amount: f64)>,
-    pub set: Option<unsafe extern "C" fn(metrics: *const spur_metrics, handle: u32, value: f64)>,
+    pub define: Option<unsafe extern "C" fn(metrics: *const spur_metrics, metric: *const spur_metric) -> u32>,
+    pub series: Option<unsafe extern "C" fn(metrics: *const spur_metrics, metric: u32, values: spur_span) -> u32>,
+    pub forget: Option<unsafe extern "C" fn(metrics: *const spur_metrics, series: u32)>,
+    pub add: Option<unsafe extern "C" fn(metrics: *const spur_metrics, series: u32, amount: f64)>,
+    pub set: Option<unsafe extern "C" fn(metrics: *const spur_metrics, series: u32, value: f64)>,
 }
 impl spur_metrics {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
@@ -374,8 +446,50 @@ impl spur_metrics {
         reserved: 0,
         context: std::ptr::null_mut(),
         define: None,
+        series: None,
+        forget: None,
         add: None,
         set: None,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_store_change {
+    pub what: u32,
+    pub reserved: u32,
+    pub key: spur_str,
+    pub value: spur_bytes,
+}
+impl spur_store_change {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_store_change = spur_store_change {
+        what: 0,
+        reserved: 0,
+        key: spur_str::EMPTY,
+        value: spur_bytes::EMPTY,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_store {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub get: Option<unsafe extern "C" fn(store: *const spur_store, key: spur_str, sink: *const spur_sink, err: *mut spur_error) -> spur_status>,
+    pub change: Option<unsafe extern "C" fn(store: *const spur_store, changes: spur_span, err: *mut spur_error) -> spur_status>,
+    pub each: Option<unsafe extern "C" fn(store: *const spur_store, prefix: spur_str, context: *mut c_void, each: Option<unsafe extern "C" fn(a0: *mut c_void, a1: spur_str, a2: spur_bytes) -> spur_status>, err: *mut spur_error) -> spur_status>,
+}
+impl spur_store {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_store = spur_store {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        get: None,
+        change: None,
+        each: None,
     };
 }
 
@@ -386,6 +500,8 @@ pub struct spur_device_view {
     pub r#type: u32,
     pub socket: u32,
     pub parent: u32,
+    pub parent_gres: u32,
+    pub reserved: u32,
     pub units_total: u64,
     pub units_used: u64,
     pub cores: spur_bits,
@@ -397,6 +513,8 @@ impl spur_device_view {
         r#type: 0,
         socket: 0,
         parent: 0,
+        parent_gres: 0,
+        reserved: 0,
         units_total: 0,
         units_used: 0,
         cores: spur_bits::EMPTY,
@@ -466,10 +584,11 @@ pub struct spur_node_view {
     pub cores_offered: spur_bits,
     pub features: spur_bits,
     pub gres: spur_span,
-    pub leaf_switch: u32,
+    pub groups: spur_span,
     pub owner_uid: u32,
     pub running_jobs: u32,
-    pub sharing_jobs: u32,
+    pub most_jobs_per_core: u32,
+    pub reserved: u32,
 }
 impl spur_node_view {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
@@ -490,10 +609,11 @@ impl spur_node_view {
         cores_offered: spur_bits::EMPTY,
         features: spur_bits::EMPTY,
         gres: spur_span::EMPTY,
-        leaf_switch: 0,
+        groups: spur_span::EMPTY,
         owner_uid: 0,
         running_jobs: 0,
-        sharing_jobs: 0,
+        most_jobs_per_core: 0,
+        reserved: 0,
     };
 }
 
@@ -680,6 +800,7 @@ pub struct spur_job_view {
     pub quotas: spur_span,
     pub preferred_nodes: spur_bits,
     pub max_switches: u32,
+    pub reserved: u32,
     pub switches_until: i64,
     pub preempt_tier: u32,
     pub preempt_mode: u32,
@@ -742,6 +863,7 @@ impl spur_job_view {
         quotas: spur_span::EMPTY,
         preferred_nodes: spur_bits::EMPTY,
         max_switches: 0,
+        reserved: 0,
         switches_until: 0,
         preempt_tier: 0,
         preempt_mode: 0,
@@ -902,6 +1024,7 @@ pub struct spur_group_view {
     pub parent: u32,
     pub reserved: u32,
     pub nodes: spur_bits,
+    pub order: spur_span,
 }
 impl spur_group_view {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
@@ -912,6 +1035,7 @@ impl spur_group_view {
         parent: 0,
         reserved: 0,
         nodes: spur_bits::EMPTY,
+        order: spur_span::EMPTY,
     };
 }
 
@@ -994,22 +1118,46 @@ impl spur_cluster_view {
 pub struct spur_auth_request {
     pub size: u32,
     pub reserved: u32,
+    pub binding: [u8; 32],
     pub method: spur_str,
-    pub digest: [u8; 32],
-    pub peer: spur_str,
-    pub token: spur_str,
     pub audience: spur_str,
+    pub server: spur_str,
+    pub on_behalf_of: spur_str,
+    pub peer: spur_str,
+    pub peer_name: spur_str,
+    pub token: spur_str,
 }
 impl spur_auth_request {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
     pub const EMPTY: spur_auth_request = spur_auth_request {
         size: 0,
         reserved: 0,
+        binding: [0; 32],
         method: spur_str::EMPTY,
-        digest: [0; 32],
-        peer: spur_str::EMPTY,
-        token: spur_str::EMPTY,
         audience: spur_str::EMPTY,
+        server: spur_str::EMPTY,
+        on_behalf_of: spur_str::EMPTY,
+        peer: spur_str::EMPTY,
+        peer_name: spur_str::EMPTY,
+        token: spur_str::EMPTY,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_auth_reply {
+    pub size: u32,
+    pub reserved: u32,
+    pub binding: [u8; 32],
+    pub credential: spur_str,
+}
+impl spur_auth_reply {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_auth_reply = spur_auth_reply {
+        size: 0,
+        reserved: 0,
+        binding: [0; 32],
+        credential: spur_str::EMPTY,
     };
 }
 
@@ -1024,6 +1172,7 @@ pub struct spur_identity {
     pub expires: i64,
     pub user: [c_char; 64],
     pub mechanism: [c_char; 32],
+    pub origin: [c_char; 64],
 }
 impl spur_identity {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
@@ -1036,6 +1185,47 @@ impl spur_identity {
         expires: 0,
         user: [0; 64],
         mechanism: [0; 32],
+        origin: [0; 64],
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_claims {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub claim: Option<unsafe extern "C" fn(claims: *const spur_claims, name: spur_str, value: spur_str) -> spur_status>,
+}
+impl spur_claims {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_claims = spur_claims {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        claim: None,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_token_request {
+    pub size: u32,
+    pub uid: u32,
+    pub user: spur_str,
+    pub expires: i64,
+    pub scopes: spur_str,
+    pub audience: spur_str,
+}
+impl spur_token_request {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_token_request = spur_token_request {
+        size: 0,
+        uid: 0,
+        user: spur_str::EMPTY,
+        expires: 0,
+        scopes: spur_str::EMPTY,
+        audience: spur_str::EMPTY,
     };
 }
 
@@ -1044,11 +1234,13 @@ impl spur_identity {
 pub struct spur_auth_ops {
     pub size: u32,
     pub features: u32,
-    pub make: Option<unsafe extern "C" fn(this: *mut spur_plugin, request: *const spur_auth_request, credential: *const spur_sink, err: *mut spur_error) -> spur_status>,
-    pub verify: Option<unsafe extern "C" fn(this: *mut spur_plugin, request: *const spur_auth_request, credential: spur_str, out: *mut spur_identity, err: *mut spur_error) -> spur_status>,
-    pub make_answer: Option<unsafe extern "C" fn(this: *mut spur_plugin, credential: spur_str, reply_digest: *const u8, answer: *const spur_sink, err: *mut spur_error) -> spur_status>,
-    pub verify_answer: Option<unsafe extern "C" fn(this: *mut spur_plugin, credential: spur_str, reply_digest: *const u8, answer: spur_str, out: *mut spur_identity, err: *mut spur_error) -> spur_status>,
-    pub issue: Option<unsafe extern "C" fn(this: *mut spur_plugin, uid: u32, user: spur_str, lifetime_s: u32, token: *const spur_sink, err: *mut spur_error) -> spur_status>,
+    pub make: Option<unsafe extern "C" fn(this: *mut spur_plugin, request: *const spur_auth_request, credential: *const spur_sink, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub verify: Option<unsafe extern "C" fn(this: *mut spur_plugin, request: *const spur_auth_request, credential: spur_str, out: *mut spur_identity, claims: *const spur_claims, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub make_answer: Option<unsafe extern "C" fn(this: *mut spur_plugin, reply: *const spur_auth_reply, answer: *const spur_sink, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub verify_answer: Option<unsafe extern "C" fn(this: *mut spur_plugin, reply: *const spur_auth_reply, answer: spur_str, out: *mut spur_identity, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub issue: Option<unsafe extern "C" fn(this: *mut spur_plugin, wanted: *const spur_token_request, token: *const spur_sink, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub challenge: Option<unsafe extern "C" fn(this: *mut spur_plugin, request: *const spur_auth_request, credential: spur_str, challenge: *const spur_sink, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub respond: Option<unsafe extern "C" fn(this: *mut spur_plugin, request: *const spur_auth_request, credential: spur_str, challenge: spur_str, next: *const spur_sink, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
 }
 impl spur_auth_ops {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
@@ -1060,6 +1252,8 @@ impl spur_auth_ops {
         make_answer: None,
         verify_answer: None,
         issue: None,
+        challenge: None,
+        respond: None,
     };
 }
 
@@ -1068,20 +1262,76 @@ impl spur_auth_ops {
 pub struct spur_cgroup_scope {
     pub size: u32,
     pub job: u32,
+    pub attempt: u32,
     pub step: u32,
     pub task: u32,
-    pub uid: u32,
-    pub attempt: u32,
+    pub reserved: u32,
 }
 impl spur_cgroup_scope {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
     pub const EMPTY: spur_cgroup_scope = spur_cgroup_scope {
         size: 0,
         job: 0,
+        attempt: 0,
         step: 0,
         task: 0,
-        uid: 0,
-        attempt: 0,
+        reserved: 0,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_cgroup_limit {
+    pub rule: u32,
+    pub reserved: u32,
+    pub value: u64,
+}
+impl spur_cgroup_limit {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_cgroup_limit = spur_cgroup_limit {
+        rule: 0,
+        reserved: 0,
+        value: 0,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_cgroup_device {
+    pub kind: u32,
+    pub major_number: u32,
+    pub minor_number: u32,
+    pub access: u32,
+}
+impl spur_cgroup_device {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_cgroup_device = spur_cgroup_device {
+        kind: 0,
+        major_number: 0,
+        minor_number: 0,
+        access: 0,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_cgroup_io {
+    pub major_number: u32,
+    pub minor_number: u32,
+    pub read_bytes: spur_cgroup_limit,
+    pub write_bytes: spur_cgroup_limit,
+    pub read_ops: spur_cgroup_limit,
+    pub write_ops: spur_cgroup_limit,
+}
+impl spur_cgroup_io {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_cgroup_io = spur_cgroup_io {
+        major_number: 0,
+        minor_number: 0,
+        read_bytes: spur_cgroup_limit::EMPTY,
+        write_bytes: spur_cgroup_limit::EMPTY,
+        read_ops: spur_cgroup_limit::EMPTY,
+        write_ops: spur_cgroup_limit::EMPTY,
     };
 }
 
@@ -1089,25 +1339,31 @@ impl spur_cgroup_scope {
 #[derive(Clone, Copy)]
 pub struct spur_cgroup_limits {
     pub size: u32,
-    pub cpus: u32,
-    pub memory_bytes: u64,
-    pub swap_bytes: u64,
+    pub device_rule: u32,
+    pub memory: spur_cgroup_limit,
+    pub swap: spur_cgroup_limit,
+    pub processes: spur_cgroup_limit,
+    pub cpu_quota: spur_cgroup_limit,
+    pub cpu_weight: spur_cgroup_limit,
+    pub io_weight: spur_cgroup_limit,
     pub cpu_list: spur_str,
-    pub memory_nodes: spur_str,
-    pub device_allow: spur_span,
-    pub device_deny: spur_span,
+    pub io: spur_span,
+    pub devices: spur_span,
 }
 impl spur_cgroup_limits {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
     pub const EMPTY: spur_cgroup_limits = spur_cgroup_limits {
         size: 0,
-        cpus: 0,
-        memory_bytes: 0,
-        swap_bytes: 0,
+        device_rule: 0,
+        memory: spur_cgroup_limit::EMPTY,
+        swap: spur_cgroup_limit::EMPTY,
+        processes: spur_cgroup_limit::EMPTY,
+        cpu_quota: spur_cgroup_limit::EMPTY,
+        cpu_weight: spur_cgroup_limit::EMPTY,
+        io_weight: spur_cgroup_limit::EMPTY,
         cpu_list: spur_str::EMPTY,
-        memory_nodes: spur_str::EMPTY,
-        device_allow: spur_span::EMPTY,
-        device_deny: spur_span::EMPTY,
+        io: spur_span::EMPTY,
+        devices: spur_span::EMPTY,
     };
 }
 
@@ -1139,18 +1395,37 @@ impl spur_cgroup_usage {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct spur_cgroup_events {
+    pub size: u32,
+    pub populated: u32,
+    pub oom_kills: u64,
+}
+impl spur_cgroup_events {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_cgroup_events = spur_cgroup_events {
+        size: 0,
+        populated: 0,
+        oom_kills: 0,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct spur_cgroup_ops {
     pub size: u32,
     pub reserved: u32,
     pub capabilities: Option<unsafe extern "C" fn(this: *mut spur_plugin) -> u32>,
     pub make: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, limits: *const spur_cgroup_limits, err: *mut spur_error) -> spur_status>,
     pub attach: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, pid: i32, err: *mut spur_error) -> spur_status>,
-    pub freeze: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, frozen: u32, err: *mut spur_error) -> spur_status>,
-    pub signal: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, signal: i32, err: *mut spur_error) -> spur_status>,
+    pub freeze: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, frozen: u32, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub signal: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, signal: i32, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
     pub usage: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, out: *mut spur_cgroup_usage, err: *mut spur_error) -> spur_status>,
     pub processes: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, context: *mut c_void, each: Option<unsafe extern "C" fn(a0: *mut c_void, a1: i32)>, err: *mut spur_error) -> spur_status>,
     pub remove: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, err: *mut spur_error) -> spur_status>,
     pub scopes: Option<unsafe extern "C" fn(this: *mut spur_plugin, context: *mut c_void, each: Option<unsafe extern "C" fn(a0: *mut c_void, a1: *const spur_cgroup_scope)>, err: *mut spur_error) -> spur_status>,
+    pub open: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, fd: *mut i32, err: *mut spur_error) -> spur_status>,
+    pub watch: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, fd: *mut i32, err: *mut spur_error) -> spur_status>,
+    pub events: Option<unsafe extern "C" fn(this: *mut spur_plugin, scope: *const spur_cgroup_scope, fd: i32, out: *mut spur_cgroup_events, err: *mut spur_error) -> spur_status>,
 }
 impl spur_cgroup_ops {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
@@ -1166,6 +1441,23 @@ impl spur_cgroup_ops {
         processes: None,
         remove: None,
         scopes: None,
+        open: None,
+        watch: None,
+        events: None,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_tres {
+    pub name: spur_str,
+    pub count: u64,
+}
+impl spur_tres {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_tres = spur_tres {
+        name: spur_str::EMPTY,
+        count: 0,
     };
 }
 
@@ -1178,6 +1470,7 @@ pub struct spur_field {
     pub integer: i64,
     pub real: f64,
     pub text: spur_str,
+    pub tres: spur_span,
 }
 impl spur_field {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
@@ -1188,6 +1481,7 @@ impl spur_field {
         integer: 0,
         real: 0.0,
         text: spur_str::EMPTY,
+        tres: spur_span::EMPTY,
     };
 }
 
@@ -1211,10 +1505,54 @@ impl spur_row {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct spur_batch {
+    pub size: u32,
+    pub reserved: u32,
+    pub cluster: spur_str,
+    pub stream: spur_str,
+    pub first: u64,
+    pub last: u64,
+    pub rows: spur_span,
+}
+impl spur_batch {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_batch = spur_batch {
+        size: 0,
+        reserved: 0,
+        cluster: spur_str::EMPTY,
+        stream: spur_str::EMPTY,
+        first: 0,
+        last: 0,
+        rows: spur_span::EMPTY,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_store_report {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub poison: Option<unsafe extern "C" fn(report: *const spur_store_report, row: u32, why: spur_str)>,
+}
+impl spur_store_report {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_store_report = spur_store_report {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        poison: None,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct spur_condition {
     pub name: *const c_char,
     pub test: u32,
     pub negate: u32,
+    pub group: u32,
+    pub reserved: u32,
     pub values: spur_span,
 }
 impl spur_condition {
@@ -1223,7 +1561,29 @@ impl spur_condition {
         name: std::ptr::null(),
         test: 0,
         negate: 0,
+        group: 0,
+        reserved: 0,
         values: spur_span::EMPTY,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_sum {
+    pub kind: u32,
+    pub reserved: u32,
+    pub field: *const c_char,
+    pub tres: *const c_char,
+    pub r#as: *const c_char,
+}
+impl spur_sum {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_sum = spur_sum {
+        kind: 0,
+        reserved: 0,
+        field: std::ptr::null(),
+        tres: std::ptr::null(),
+        r#as: std::ptr::null(),
     };
 }
 
@@ -1232,9 +1592,13 @@ impl spur_condition {
 pub struct spur_query {
     pub size: u32,
     pub table: u32,
+    pub cluster: spur_str,
     pub conditions: spur_span,
     pub wanted: spur_span,
+    pub groups: spur_span,
+    pub sums: spur_span,
     pub order_by: *const c_char,
+    pub after: spur_str,
     pub limit: u32,
     pub with_removed: u32,
 }
@@ -1243,9 +1607,13 @@ impl spur_query {
     pub const EMPTY: spur_query = spur_query {
         size: 0,
         table: 0,
+        cluster: spur_str::EMPTY,
         conditions: spur_span::EMPTY,
         wanted: spur_span::EMPTY,
+        groups: spur_span::EMPTY,
+        sums: spur_span::EMPTY,
         order_by: std::ptr::null(),
+        after: spur_str::EMPTY,
         limit: 0,
         with_removed: 0,
     };
@@ -1258,6 +1626,7 @@ pub struct spur_row_sink {
     pub reserved: u32,
     pub context: *mut c_void,
     pub row: Option<unsafe extern "C" fn(sink: *const spur_row_sink, row: *const spur_row) -> spur_status>,
+    pub more: Option<unsafe extern "C" fn(sink: *const spur_row_sink, cursor: spur_str) -> spur_status>,
 }
 impl spur_row_sink {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
@@ -1266,6 +1635,63 @@ impl spur_row_sink {
         reserved: 0,
         context: std::ptr::null_mut(),
         row: None,
+        more: None,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_archive {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub row: Option<unsafe extern "C" fn(archive: *const spur_archive, cluster: spur_str, row: *const spur_row) -> spur_status>,
+    pub durable: Option<unsafe extern "C" fn(archive: *const spur_archive) -> spur_status>,
+}
+impl spur_archive {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_archive = spur_archive {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        row: None,
+        durable: None,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_schema {
+    pub size: u32,
+    pub state: u32,
+    pub found: u32,
+    pub known: u32,
+}
+impl spur_schema {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_schema = spur_schema {
+        size: 0,
+        state: 0,
+        found: 0,
+        known: 0,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_progress {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub step: Option<unsafe extern "C" fn(progress: *const spur_progress, done: u32, total: u32, what: spur_str)>,
+}
+impl spur_progress {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_progress = spur_progress {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        step: None,
     };
 }
 
@@ -1274,23 +1700,23 @@ impl spur_row_sink {
 pub struct spur_accounting_ops {
     pub size: u32,
     pub features: u32,
-    pub migrate: Option<unsafe extern "C" fn(this: *mut spur_plugin, err: *mut spur_error) -> spur_status>,
-    pub store: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, rows: spur_span, err: *mut spur_error) -> spur_status>,
-    pub stored_up_to: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, sequence: *mut u64, err: *mut spur_error) -> spur_status>,
-    pub query: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, query: *const spur_query, sink: *const spur_row_sink, err: *mut spur_error) -> spur_status>,
-    pub roll_up: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, now: i64, err: *mut spur_error) -> spur_status>,
-    pub purge: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, table: u32, before: i64, archive: *const spur_row_sink, err: *mut spur_error) -> spur_status>,
+    pub schema: Option<unsafe extern "C" fn(this: *mut spur_plugin, out: *mut spur_schema, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub migrate: Option<unsafe extern "C" fn(this: *mut spur_plugin, progress: *const spur_progress, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub store: Option<unsafe extern "C" fn(this: *mut spur_plugin, batch: *const spur_batch, report: *const spur_store_report, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub stored_up_to: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, stream: spur_str, from: u64, up_to: *mut u64, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub query: Option<unsafe extern "C" fn(this: *mut spur_plugin, query: *const spur_query, sink: *const spur_row_sink, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub purge: Option<unsafe extern "C" fn(this: *mut spur_plugin, cluster: spur_str, table: u32, before: i64, archive: *const spur_archive, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
 }
 impl spur_accounting_ops {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
     pub const EMPTY: spur_accounting_ops = spur_accounting_ops {
         size: 0,
         features: 0,
+        schema: None,
         migrate: None,
         store: None,
         stored_up_to: None,
         query: None,
-        roll_up: None,
         purge: None,
     };
 }
@@ -1300,36 +1726,38 @@ impl spur_accounting_ops {
 pub struct spur_gpu_device {
     pub size: u32,
     pub index: u32,
-    pub parent: u32,
     pub numa_node: u32,
     pub health: u32,
-    pub slices_max: u32,
     pub memory_mib: u64,
     pub key: spur_str,
+    pub parent: spur_str,
     pub r#type: spur_str,
     pub model: spur_str,
     pub pci: spur_str,
     pub near_cpus: spur_str,
     pub device_files: spur_str,
     pub cdi: spur_str,
+    pub profile: spur_str,
+    pub clique: spur_str,
 }
 impl spur_gpu_device {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
     pub const EMPTY: spur_gpu_device = spur_gpu_device {
         size: 0,
         index: 0,
-        parent: 0,
         numa_node: 0,
         health: 0,
-        slices_max: 0,
         memory_mib: 0,
         key: spur_str::EMPTY,
+        parent: spur_str::EMPTY,
         r#type: spur_str::EMPTY,
         model: spur_str::EMPTY,
         pci: spur_str::EMPTY,
         near_cpus: spur_str::EMPTY,
         device_files: spur_str::EMPTY,
         cdi: spur_str::EMPTY,
+        profile: spur_str::EMPTY,
+        clique: spur_str::EMPTY,
     };
 }
 
@@ -1337,45 +1765,21 @@ impl spur_gpu_device {
 #[derive(Clone, Copy)]
 pub struct spur_gpu_link {
     pub size: u32,
-    pub from: u32,
-    pub to: u32,
     pub kind: u32,
     pub weight: u32,
-    pub reserved: u32,
+    pub to_what: u32,
+    pub from: spur_str,
+    pub to: spur_str,
 }
 impl spur_gpu_link {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
     pub const EMPTY: spur_gpu_link = spur_gpu_link {
         size: 0,
-        from: 0,
-        to: 0,
         kind: 0,
         weight: 0,
-        reserved: 0,
-    };
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct spur_gpu_load {
-    pub size: u32,
-    pub index: u32,
-    pub busy: f64,
-    pub memory_used_mib: u64,
-    pub power_watts: f64,
-    pub temperature_c: f64,
-    pub errors: u64,
-}
-impl spur_gpu_load {
-    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
-    pub const EMPTY: spur_gpu_load = spur_gpu_load {
-        size: 0,
-        index: 0,
-        busy: 0.0,
-        memory_used_mib: 0,
-        power_watts: 0.0,
-        temperature_c: 0.0,
-        errors: 0,
+        to_what: 0,
+        from: spur_str::EMPTY,
+        to: spur_str::EMPTY,
     };
 }
 
@@ -1401,6 +1805,48 @@ impl spur_gpu_sink {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct spur_gpu_grant {
+    pub key: spur_str,
+    pub units: u64,
+}
+impl spur_gpu_grant {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_gpu_grant = spur_gpu_grant {
+        key: spur_str::EMPTY,
+        units: 0,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_gpu_binding {
+    pub size: u32,
+    pub flags: u32,
+    pub job: u32,
+    pub attempt: u32,
+    pub step: u32,
+    pub task: u32,
+    pub uid: u32,
+    pub reserved: u32,
+    pub grants: spur_span,
+}
+impl spur_gpu_binding {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_gpu_binding = spur_gpu_binding {
+        size: 0,
+        flags: 0,
+        job: 0,
+        attempt: 0,
+        step: 0,
+        task: 0,
+        uid: 0,
+        reserved: 0,
+        grants: spur_span::EMPTY,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct spur_gpu_env_sink {
     pub size: u32,
     pub reserved: u32,
@@ -1421,14 +1867,124 @@ impl spur_gpu_env_sink {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct spur_gpu_load {
+    pub size: u32,
+    pub health: u32,
+    pub busy: f64,
+    pub power_watts: f64,
+    pub temperature_c: f64,
+    pub energy_joules: f64,
+    pub clock_mhz: f64,
+    pub memory_clock_mhz: f64,
+    pub memory_used_mib: u64,
+    pub errors: u64,
+}
+impl spur_gpu_load {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_gpu_load = spur_gpu_load {
+        size: 0,
+        health: 0,
+        busy: 0.0,
+        power_watts: 0.0,
+        temperature_c: 0.0,
+        energy_joules: 0.0,
+        clock_mhz: 0.0,
+        memory_clock_mhz: 0.0,
+        memory_used_mib: 0,
+        errors: 0,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_gpu_process {
+    pub size: u32,
+    pub pid: i32,
+    pub busy: f64,
+    pub energy_joules: f64,
+    pub memory_mib: u64,
+}
+impl spur_gpu_process {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_gpu_process = spur_gpu_process {
+        size: 0,
+        pid: 0,
+        busy: 0.0,
+        energy_joules: 0.0,
+        memory_mib: 0,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_gpu_process_sink {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub process: Option<unsafe extern "C" fn(sink: *const spur_gpu_process_sink, process: *const spur_gpu_process)>,
+}
+impl spur_gpu_process_sink {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_gpu_process_sink = spur_gpu_process_sink {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        process: None,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_gpu_profile {
+    pub size: u32,
+    pub most: u32,
+    pub memory_mib: u64,
+    pub name: spur_str,
+    pub r#type: spur_str,
+}
+impl spur_gpu_profile {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_gpu_profile = spur_gpu_profile {
+        size: 0,
+        most: 0,
+        memory_mib: 0,
+        name: spur_str::EMPTY,
+        r#type: spur_str::EMPTY,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_gpu_profile_sink {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub profile: Option<unsafe extern "C" fn(sink: *const spur_gpu_profile_sink, profile: *const spur_gpu_profile)>,
+}
+impl spur_gpu_profile_sink {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_gpu_profile_sink = spur_gpu_profile_sink {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        profile: None,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct spur_gpu_ops {
     pub size: u32,
     pub reserved: u32,
-    pub scan: Option<unsafe extern "C" fn(this: *mut spur_plugin, sink: *const spur_gpu_sink, err: *mut spur_error) -> spur_status>,
-    pub load: Option<unsafe extern "C" fn(this: *mut spur_plugin, index: u32, out: *mut spur_gpu_load, err: *mut spur_error) -> spur_status>,
-    pub bind: Option<unsafe extern "C" fn(this: *mut spur_plugin, indexes: *const u32, count: u32, sink: *const spur_gpu_env_sink, err: *mut spur_error) -> spur_status>,
-    pub reset: Option<unsafe extern "C" fn(this: *mut spur_plugin, index: u32, err: *mut spur_error) -> spur_status>,
-    pub partition: Option<unsafe extern "C" fn(this: *mut spur_plugin, index: u32, profile: spur_str, err: *mut spur_error) -> spur_status>,
+    pub scan: Option<unsafe extern "C" fn(this: *mut spur_plugin, sink: *const spur_gpu_sink, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub bind: Option<unsafe extern "C" fn(this: *mut spur_plugin, binding: *const spur_gpu_binding, sink: *const spur_gpu_env_sink, err: *mut spur_error) -> spur_status>,
+    pub release: Option<unsafe extern "C" fn(this: *mut spur_plugin, binding: *const spur_gpu_binding, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub load: Option<unsafe extern "C" fn(this: *mut spur_plugin, key: spur_str, out: *mut spur_gpu_load, err: *mut spur_error) -> spur_status>,
+    pub processes: Option<unsafe extern "C" fn(this: *mut spur_plugin, key: spur_str, sink: *const spur_gpu_process_sink, err: *mut spur_error) -> spur_status>,
+    pub watch: Option<unsafe extern "C" fn(this: *mut spur_plugin, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub reset: Option<unsafe extern "C" fn(this: *mut spur_plugin, key: spur_str, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub profiles: Option<unsafe extern "C" fn(this: *mut spur_plugin, key: spur_str, sink: *const spur_gpu_profile_sink, err: *mut spur_error) -> spur_status>,
+    pub partition: Option<unsafe extern "C" fn(this: *mut spur_plugin, key: spur_str, profiles: spur_span, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
 }
 impl spur_gpu_ops {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
@@ -1436,10 +1992,72 @@ impl spur_gpu_ops {
         size: 0,
         reserved: 0,
         scan: None,
-        load: None,
         bind: None,
+        release: None,
+        load: None,
+        processes: None,
+        watch: None,
         reset: None,
+        profiles: None,
         partition: None,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_submit_partition {
+    pub name: spur_str,
+    pub flags: u32,
+    pub reserved: u32,
+}
+impl spur_submit_partition {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_submit_partition = spur_submit_partition {
+        name: spur_str::EMPTY,
+        flags: 0,
+        reserved: 0,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_submit {
+    pub size: u32,
+    pub uid: u32,
+    pub gid: u32,
+    pub reserved: u32,
+    pub user: spur_str,
+    pub partitions: spur_span,
+    pub notes: *const spur_sink,
+    pub stop: *const spur_stop,
+}
+impl spur_submit {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_submit = spur_submit {
+        size: 0,
+        uid: 0,
+        gid: 0,
+        reserved: 0,
+        user: spur_str::EMPTY,
+        partitions: spur_span::EMPTY,
+        notes: std::ptr::null(),
+        stop: std::ptr::null(),
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_job_submit_ops {
+    pub size: u32,
+    pub reserved: u32,
+    pub submit: Option<unsafe extern "C" fn(this: *mut spur_plugin, submit: *const spur_submit, job: *const spur_record, err: *mut spur_error) -> spur_status>,
+}
+impl spur_job_submit_ops {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_job_submit_ops = spur_job_submit_ops {
+        size: 0,
+        reserved: 0,
+        submit: None,
     };
 }
 
@@ -1448,20 +2066,68 @@ impl spur_gpu_ops {
 pub struct spur_net_member {
     pub size: u32,
     pub flags: u32,
-    pub name: spur_str,
-    pub endpoint: spur_str,
-    pub token: spur_str,
     pub number: u64,
+    pub name: spur_str,
+    pub token: spur_str,
+    pub endpoints: spur_span,
+    pub routes: spur_span,
 }
 impl spur_net_member {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
     pub const EMPTY: spur_net_member = spur_net_member {
         size: 0,
         flags: 0,
-        name: spur_str::EMPTY,
-        endpoint: spur_str::EMPTY,
-        token: spur_str::EMPTY,
         number: 0,
+        name: spur_str::EMPTY,
+        token: spur_str::EMPTY,
+        endpoints: spur_span::EMPTY,
+        routes: spur_span::EMPTY,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_net_listener {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub token: Option<unsafe extern "C" fn(listener: *const spur_net_listener, token: spur_str)>,
+    pub peer: Option<unsafe extern "C" fn(listener: *const spur_net_listener, name: spur_str, state: u32)>,
+}
+impl spur_net_listener {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_net_listener = spur_net_listener {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        token: None,
+        peer: None,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_net_status {
+    pub size: u32,
+    pub state: u32,
+    pub generation: u64,
+    pub peers: u32,
+    pub reachable: u32,
+    pub last_seen: i64,
+    pub sent_bytes: u64,
+    pub received_bytes: u64,
+}
+impl spur_net_status {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_net_status = spur_net_status {
+        size: 0,
+        state: 0,
+        generation: 0,
+        peers: 0,
+        reachable: 0,
+        last_seen: 0,
+        sent_bytes: 0,
+        received_bytes: 0,
     };
 }
 
@@ -1470,38 +2136,130 @@ impl spur_net_member {
 pub struct spur_net_ops {
     pub size: u32,
     pub reserved: u32,
-    pub join: Option<unsafe extern "C" fn(this: *mut spur_plugin, me: *const spur_net_member, token: *const spur_sink, err: *mut spur_error) -> spur_status>,
-    pub leave: Option<unsafe extern "C" fn(this: *mut spur_plugin, err: *mut spur_error) -> spur_status>,
-    pub peers: Option<unsafe extern "C" fn(this: *mut spur_plugin, members: spur_span, err: *mut spur_error) -> spur_status>,
-    pub address: Option<unsafe extern "C" fn(this: *mut spur_plugin, member: *const spur_net_member, address: *const spur_sink, err: *mut spur_error) -> spur_status>,
+    pub invite: Option<unsafe extern "C" fn(this: *mut spur_plugin, member: *const spur_net_member, expires: i64, invitation: *const spur_sink, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub join: Option<unsafe extern "C" fn(this: *mut spur_plugin, me: *const spur_net_member, invitation: spur_str, listener: *const spur_net_listener, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub adopt: Option<unsafe extern "C" fn(this: *mut spur_plugin, me: *const spur_net_member, listener: *const spur_net_listener, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub leave: Option<unsafe extern "C" fn(this: *mut spur_plugin, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub change: Option<unsafe extern "C" fn(this: *mut spur_plugin, generation: u64, complete: u32, changed: spur_span, gone: spur_span, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
+    pub addresses: Option<unsafe extern "C" fn(this: *mut spur_plugin, name: spur_str, addresses: *const spur_sink, err: *mut spur_error) -> spur_status>,
+    pub status: Option<unsafe extern "C" fn(this: *mut spur_plugin, name: spur_str, out: *mut spur_net_status, err: *mut spur_error) -> spur_status>,
 }
 impl spur_net_ops {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
     pub const EMPTY: spur_net_ops = spur_net_ops {
         size: 0,
         reserved: 0,
+        invite: None,
         join: None,
+        adopt: None,
         leave: None,
-        peers: None,
-        address: None,
+        change: None,
+        addresses: None,
+        status: None,
     };
 }
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct spur_priority {
-    pub total: u64,
-    pub raw: [f64; 8],
-    pub weighted: [f64; 8],
-    pub nice: i64,
+pub struct spur_value {
+    pub size: u32,
+    pub kind: u32,
+    pub number: i64,
+    pub real: f64,
+    pub text: spur_str,
 }
-impl spur_priority {
+impl spur_value {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
-    pub const EMPTY: spur_priority = spur_priority {
-        total: 0,
-        raw: [0.0; 8],
-        weighted: [0.0; 8],
-        nice: 0,
+    pub const EMPTY: spur_value = spur_value {
+        size: 0,
+        kind: 0,
+        number: 0,
+        real: 0.0,
+        text: spur_str::EMPTY,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_record_field {
+    pub size: u32,
+    pub kind: u32,
+    pub flags: u32,
+    pub reserved: u32,
+    pub name: spur_str,
+}
+impl spur_record_field {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_record_field = spur_record_field {
+        size: 0,
+        kind: 0,
+        flags: 0,
+        reserved: 0,
+        name: spur_str::EMPTY,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_record {
+    pub size: u32,
+    pub kind: u32,
+    pub context: *mut c_void,
+    pub count: Option<unsafe extern "C" fn(record: *const spur_record) -> u32>,
+    pub find: Option<unsafe extern "C" fn(record: *const spur_record, name: spur_str) -> u32>,
+    pub describe: Option<unsafe extern "C" fn(record: *const spur_record, field: u32, out: *mut spur_record_field) -> spur_status>,
+    pub get: Option<unsafe extern "C" fn(record: *const spur_record, field: u32, out: *mut spur_value) -> spur_status>,
+    pub set: Option<unsafe extern "C" fn(record: *const spur_record, field: u32, value: *const spur_value, err: *mut spur_error) -> spur_status>,
+}
+impl spur_record {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_record = spur_record {
+        size: 0,
+        kind: 0,
+        context: std::ptr::null_mut(),
+        count: None,
+        find: None,
+        describe: None,
+        get: None,
+        set: None,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_factor {
+    pub size: u32,
+    pub reserved: u32,
+    pub name: spur_str,
+    pub help: spur_str,
+    pub weight: f64,
+}
+impl spur_factor {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_factor = spur_factor {
+        size: 0,
+        reserved: 0,
+        name: spur_str::EMPTY,
+        help: spur_str::EMPTY,
+        weight: 0.0,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_factor_sink {
+    pub size: u32,
+    pub reserved: u32,
+    pub context: *mut c_void,
+    pub factor: Option<unsafe extern "C" fn(sink: *const spur_factor_sink, factor: *const spur_factor) -> spur_status>,
+}
+impl spur_factor_sink {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_factor_sink = spur_factor_sink {
+        size: 0,
+        reserved: 0,
+        context: std::ptr::null_mut(),
+        factor: None,
     };
 }
 
@@ -1510,9 +2268,8 @@ impl spur_priority {
 pub struct spur_priority_query {
     pub job: u32,
     pub partition: u32,
-    pub nice: i32,
-    pub reserved: u32,
-    pub site: f64,
+    pub nice: i64,
+    pub site_factor: i64,
 }
 impl spur_priority_query {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
@@ -1520,8 +2277,45 @@ impl spur_priority_query {
         job: 0,
         partition: 0,
         nice: 0,
+        site_factor: 0,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_priority {
+    pub total: u64,
+    pub exact: f64,
+}
+impl spur_priority {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_priority = spur_priority {
+        total: 0,
+        exact: 0.0,
+    };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct spur_scores {
+    pub size: u32,
+    pub factor_count: u32,
+    pub totals: *mut spur_priority,
+    pub total_stride: u32,
+    pub reserved: u32,
+    pub raw: *mut f64,
+    pub weighted: *mut f64,
+}
+impl spur_scores {
+    /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
+    pub const EMPTY: spur_scores = spur_scores {
+        size: 0,
+        factor_count: 0,
+        totals: std::ptr::null_mut(),
+        total_stride: 0,
         reserved: 0,
-        site: 0.0,
+        raw: std::ptr::null_mut(),
+        weighted: std::ptr::null_mut(),
     };
 }
 
@@ -1550,10 +2344,10 @@ impl spur_share {
 pub struct spur_priority_ops {
     pub size: u32,
     pub reserved: u32,
-    pub score: Option<unsafe extern "C" fn(this: *mut spur_plugin, view: *const spur_cluster_view, queries: spur_span, out: *mut spur_priority, out_stride: u32, err: *mut spur_error) -> spur_status>,
-    pub decay: Option<unsafe extern "C" fn(this: *mut spur_plugin, seconds: f64) -> f64>,
+    pub score: Option<unsafe extern "C" fn(this: *mut spur_plugin, view: *const spur_cluster_view, queries: spur_span, out: *const spur_scores, err: *mut spur_error) -> spur_status>,
+    pub decay: Option<unsafe extern "C" fn(this: *mut spur_plugin, from: i64, to: i64) -> f64>,
+    pub factors: Option<unsafe extern "C" fn(this: *mut spur_plugin, sink: *const spur_factor_sink, err: *mut spur_error) -> spur_status>,
     pub shares: Option<unsafe extern "C" fn(this: *mut spur_plugin, view: *const spur_cluster_view, out: *mut spur_share, out_stride: u32, err: *mut spur_error) -> spur_status>,
-    pub weights: Option<unsafe extern "C" fn(this: *mut spur_plugin, out: *mut f64, count: u32) -> spur_status>,
 }
 impl spur_priority_ops {
     /// All zero: for `..EMPTY`, so that a struct that has grown is still filled.
@@ -1562,8 +2356,8 @@ impl spur_priority_ops {
         reserved: 0,
         score: None,
         decay: None,
+        factors: None,
         shares: None,
-        weights: None,
     };
 }
 
@@ -1799,10 +2593,10 @@ impl spur_state_listener {
 pub struct spur_state_ops {
     pub size: u32,
     pub features: u32,
-    pub open: Option<unsafe extern "C" fn(this: *mut spur_plugin, listener: *const spur_state_listener, err: *mut spur_error) -> spur_status>,
+    pub open: Option<unsafe extern "C" fn(this: *mut spur_plugin, listener: *const spur_state_listener, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
     pub propose: Option<unsafe extern "C" fn(this: *mut spur_plugin, entries: *const spur_state_entry, count: u32, ticket: u64, err: *mut spur_error) -> spur_status>,
     pub status: Option<unsafe extern "C" fn(this: *mut spur_plugin, out: *mut spur_state_status, err: *mut spur_error) -> spur_status>,
-    pub snapshot: Option<unsafe extern "C" fn(this: *mut spur_plugin, index: u64, snapshot: *const spur_source, err: *mut spur_error) -> spur_status>,
+    pub snapshot: Option<unsafe extern "C" fn(this: *mut spur_plugin, index: u64, snapshot: *const spur_source, stop: *const spur_stop, err: *mut spur_error) -> spur_status>,
     pub barrier: Option<unsafe extern "C" fn(this: *mut spur_plugin, ticket: u64, err: *mut spur_error) -> spur_status>,
     pub members: Option<unsafe extern "C" fn(this: *mut spur_plugin, context: *mut c_void, each: Option<unsafe extern "C" fn(a0: *mut c_void, a1: *const spur_state_member)>, err: *mut spur_error) -> spur_status>,
     pub add_member: Option<unsafe extern "C" fn(this: *mut spur_plugin, address: spur_str, ticket: u64, err: *mut spur_error) -> spur_status>,
@@ -1860,11 +2654,32 @@ pub const SPUR_LOG_DEBUG: u32 = 4;
 pub const SPUR_CLOCK_SERVICE: &[u8] = b"spur.clock/1\0";
 pub const SPUR_CONFIG_SERVICE: &[u8] = b"spur.config/1\0";
 pub const SPUR_EXECUTOR_SERVICE: &[u8] = b"spur.executor/1\0";
+pub const SPUR_EXECUTOR_MOST_WAITING: u32 = 1000;
+pub const SPUR_EXECUTOR_MOST_BLOCKING: u32 = 4;
+pub const SPUR_WATCH_READ: u32 = 1;
+pub const SPUR_WATCH_WRITE: u32 = 2;
+pub const SPUR_WATCH_BROKEN: u32 = 4;
+pub const SPUR_NOTIFY_SERVICE: &[u8] = b"spur.notify/1\0";
+pub const SPUR_CHANGED_PLAN: u32 = 1;
+pub const SPUR_CHANGED_PRIORITIES: u32 = 2;
+pub const SPUR_CHANGED_DEVICES: u32 = 3;
+pub const SPUR_CHANGED_KEYS: u32 = 4;
+pub const SPUR_CHANGED_PEERS: u32 = 5;
+pub const SPUR_CHANGED_STORAGE: u32 = 6;
 pub const SPUR_METRICS_SERVICE: &[u8] = b"spur.metrics/1\0";
 pub const SPUR_METRIC_COUNTER: u32 = 1;
 pub const SPUR_METRIC_GAUGE: u32 = 2;
 pub const SPUR_METRIC_HISTOGRAM: u32 = 3;
-pub const SPUR_MINUTES_UNLIMITED: u32 = 4294967295;
+pub const SPUR_METRICS_MOST: u32 = 256;
+pub const SPUR_METRICS_MOST_LABELS: u32 = 8;
+pub const SPUR_METRICS_MOST_SERIES: u32 = 4096;
+pub const SPUR_STORE_SERVICE: &[u8] = b"spur.store/1\0";
+pub const SPUR_STORE_MOST_KEY: u32 = 128;
+pub const SPUR_STORE_MOST_VALUE: u32 = 65536;
+pub const SPUR_STORE_MOST_KEYS: u32 = 1024;
+pub const SPUR_STORE_MOST_BYTES: u32 = 1048576;
+pub const SPUR_STORE_PUT: u32 = 1;
+pub const SPUR_STORE_REMOVE: u32 = 2;
 pub const SPUR_TIME_UNLIMITED: i64 = 9223372036854775807;
 pub const SPUR_NODE_USABLE: u32 = 1;
 pub const SPUR_NODE_DRAINING: u32 = 2;
@@ -1943,14 +2758,19 @@ pub const SPUR_SHARES_PARENT: u32 = 2147483647;
 pub const SPUR_GROUP_SWITCH: u32 = 1;
 pub const SPUR_GROUP_BLOCK: u32 = 2;
 pub const SPUR_GROUP_RING: u32 = 3;
+pub const SPUR_GROUP_FAULT: u32 = 4;
 pub const SPUR_AUTH_IFACE: &[u8] = b"spur.auth/1\0";
 pub const SPUR_AUTH_REFUSED: spur_status = 1;
+pub const SPUR_AUTH_CHALLENGE: spur_status = 2;
 pub const SPUR_AUTH_BINDS_REQUEST: u32 = 1;
 pub const SPUR_AUTH_DETECTS_REPLAY: u32 = 2;
 pub const SPUR_AUTH_ANSWERS: u32 = 4;
 pub const SPUR_AUTH_LOCAL_ONLY: u32 = 8;
 pub const SPUR_AUTH_ISSUES: u32 = 16;
-pub const SPUR_AUTH_BINDS_AUDIENCE: u32 = 32;
+pub const SPUR_AUTH_CHALLENGES: u32 = 32;
+pub const SPUR_AUTH_MOST_LEGS: u32 = 4;
+pub const SPUR_IDENTITY_HAS_GROUPS: u32 = 1;
+pub const SPUR_IDENTITY_IS_SCOPED: u32 = 2;
 pub const SPUR_CGROUP_IFACE: &[u8] = b"spur.cgroup/1\0";
 pub const SPUR_CGROUP_CONTAINS: u32 = 1;
 pub const SPUR_CGROUP_FREEZES: u32 = 2;
@@ -1960,6 +2780,20 @@ pub const SPUR_CGROUP_MEMORY: u32 = 16;
 pub const SPUR_CGROUP_DEVICES: u32 = 32;
 pub const SPUR_CGROUP_USAGE: u32 = 64;
 pub const SPUR_CGROUP_PROCESSES: u32 = 128;
+pub const SPUR_CGROUP_SWAP: u32 = 256;
+pub const SPUR_CGROUP_IO: u32 = 512;
+pub const SPUR_LIMIT_LEAVE: u32 = 0;
+pub const SPUR_LIMIT_NONE: u32 = 1;
+pub const SPUR_LIMIT_AT: u32 = 2;
+pub const SPUR_CGROUP_CHARACTER: u32 = 1;
+pub const SPUR_CGROUP_BLOCK: u32 = 2;
+pub const SPUR_CGROUP_READ: u32 = 1;
+pub const SPUR_CGROUP_WRITE: u32 = 2;
+pub const SPUR_CGROUP_MKNOD: u32 = 4;
+pub const SPUR_CGROUP_DEVICES_LEAVE: u32 = 0;
+pub const SPUR_CGROUP_DEVICES_ANY: u32 = 1;
+pub const SPUR_CGROUP_DEVICES_DENY: u32 = 2;
+pub const SPUR_CGROUP_DEVICES_ALLOW: u32 = 3;
 pub const SPUR_ACCOUNTING_IFACE: &[u8] = b"spur.accounting/1\0";
 pub const SPUR_ROW_JOB: u32 = 1;
 pub const SPUR_ROW_STEP: u32 = 2;
@@ -1974,33 +2808,74 @@ pub const SPUR_ROW_RESERVATION: u32 = 10;
 pub const SPUR_ROW_CLUSTER: u32 = 11;
 pub const SPUR_ROW_TRANSACTION: u32 = 12;
 pub const SPUR_ROW_WCKEY: u32 = 13;
+pub const SPUR_ROW_SET_ASIDE: u32 = 14;
+pub const SPUR_ROW_ROLLUP: u32 = 15;
 pub const SPUR_FIELD_NULL: u32 = 0;
 pub const SPUR_FIELD_INT: u32 = 1;
 pub const SPUR_FIELD_REAL: u32 = 2;
 pub const SPUR_FIELD_TEXT: u32 = 3;
+pub const SPUR_FIELD_BYTES: u32 = 4;
+pub const SPUR_FIELD_TRES: u32 = 5;
+pub const SPUR_STORE_POISON: spur_status = 1;
 pub const SPUR_TEST_EQUAL: u32 = 1;
 pub const SPUR_TEST_IN: u32 = 2;
 pub const SPUR_TEST_AT_LEAST: u32 = 3;
 pub const SPUR_TEST_BELOW: u32 = 4;
 pub const SPUR_TEST_LIKE: u32 = 5;
 pub const SPUR_TEST_OVERLAPS: u32 = 6;
+pub const SPUR_TEST_HOSTS: u32 = 7;
+pub const SPUR_TEST_BITS_ALL: u32 = 8;
+pub const SPUR_TEST_BITS_ANY: u32 = 9;
+pub const SPUR_TEST_NULL: u32 = 10;
+pub const SPUR_SUM_COUNT: u32 = 1;
+pub const SPUR_SUM_TOTAL: u32 = 2;
+pub const SPUR_SUM_LEAST: u32 = 3;
+pub const SPUR_SUM_MOST: u32 = 4;
+pub const SPUR_SCHEMA_EMPTY: u32 = 1;
+pub const SPUR_SCHEMA_CURRENT: u32 = 2;
+pub const SPUR_SCHEMA_OLDER: u32 = 3;
+pub const SPUR_SCHEMA_NEWER: u32 = 4;
+pub const SPUR_SCHEMA_FOREIGN: u32 = 5;
 pub const SPUR_ACCOUNTING_DISCARDS: u32 = 1;
 pub const SPUR_GPU_IFACE: &[u8] = b"spur.gpu/1\0";
 pub const SPUR_GPU_HEALTHY: u32 = 1;
 pub const SPUR_GPU_DEGRADED: u32 = 2;
 pub const SPUR_GPU_FAILED: u32 = 3;
+pub const SPUR_GPU_TO_DEVICE: u32 = 0;
+pub const SPUR_GPU_TO_PCI: u32 = 1;
+pub const SPUR_GPU_ISOLATED: u32 = 1;
+pub const SPUR_JOB_SUBMIT_IFACE: &[u8] = b"spur.job_submit/1\0";
+pub const SPUR_SUBMIT_REFUSED: spur_status = 1;
+pub const SPUR_SUBMIT_DEFAULT: u32 = 1;
+pub const SPUR_SUBMIT_HIDDEN: u32 = 2;
 pub const SPUR_NET_IFACE: &[u8] = b"spur.net/1\0";
 pub const SPUR_NET_CONTROLLER: u32 = 1;
+pub const SPUR_NET_BEHIND_NAT: u32 = 2;
+pub const SPUR_NET_UNKNOWN: u32 = 0;
+pub const SPUR_NET_REACHABLE: u32 = 1;
+pub const SPUR_NET_UNREACHABLE: u32 = 2;
+pub const SPUR_VALUE_ABSENT: u32 = 0;
+pub const SPUR_VALUE_TEXT: u32 = 1;
+pub const SPUR_VALUE_NUMBER: u32 = 2;
+pub const SPUR_VALUE_REAL: u32 = 3;
+pub const SPUR_VALUE_FLAG: u32 = 4;
+pub const SPUR_VALUE_TIME: u32 = 5;
+pub const SPUR_VALUE_SECONDS: u32 = 6;
+pub const SPUR_VALUE_MIB: u32 = 7;
+pub const SPUR_VALUE_EXIT: u32 = 8;
+pub const SPUR_VALUE_UNLIMITED: i64 = 9223372036854775807;
+pub const SPUR_RECORD_WRITABLE: u32 = 1;
+pub const SPUR_SET_READ_ONLY: spur_status = 1;
+pub const SPUR_SET_REFUSED: spur_status = 2;
+pub const SPUR_RECORD_JOB: u32 = 1;
 pub const SPUR_PRIORITY_IFACE: &[u8] = b"spur.priority/1\0";
-pub const SPUR_FACTOR_AGE: u32 = 0;
-pub const SPUR_FACTOR_FAIRSHARE: u32 = 1;
-pub const SPUR_FACTOR_JOB_SIZE: u32 = 2;
-pub const SPUR_FACTOR_PARTITION: u32 = 3;
-pub const SPUR_FACTOR_QOS: u32 = 4;
-pub const SPUR_FACTOR_TRES: u32 = 5;
-pub const SPUR_FACTOR_ASSOCIATION: u32 = 6;
-pub const SPUR_FACTOR_SITE: u32 = 7;
-pub const SPUR_FACTOR_COUNT: u32 = 8;
+pub const SPUR_FACTOR_AGE: &[u8] = b"age\0";
+pub const SPUR_FACTOR_FAIRSHARE: &[u8] = b"fairshare\0";
+pub const SPUR_FACTOR_JOB_SIZE: &[u8] = b"job_size\0";
+pub const SPUR_FACTOR_PARTITION: &[u8] = b"partition\0";
+pub const SPUR_FACTOR_QOS: &[u8] = b"qos\0";
+pub const SPUR_FACTOR_ASSOCIATION: &[u8] = b"association\0";
+pub const SPUR_FACTOR_TRES: &[u8] = b"tres/\0";
 pub const SPUR_SCHED_IFACE: &[u8] = b"spur.sched/1\0";
 pub const SPUR_WAIT_PRIORITY: u32 = 1;
 pub const SPUR_WAIT_RESOURCES: u32 = 2;
@@ -2042,6 +2917,7 @@ const _: () = assert!(std::mem::size_of::<spur_bytes>() == 16);
 const _: () = assert!(std::mem::size_of::<spur_bits>() == 16);
 const _: () = assert!(std::mem::size_of::<spur_sink>() == 24);
 const _: () = assert!(std::mem::size_of::<spur_source>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_stop>() == 32);
 const _: () = assert!(std::mem::size_of::<spur_option>() == 56);
 const _: () = assert!(std::mem::size_of::<spur_config_value>() == 56);
 const _: () = assert!(std::mem::size_of::<spur_config>() == 32);
@@ -2051,12 +2927,16 @@ const _: () = assert!(std::mem::size_of::<spur_module>() == 24);
 const _: () = assert!(std::mem::size_of::<spur_log>() == 32);
 const _: () = assert!(std::mem::size_of::<spur_clock>() == 32);
 const _: () = assert!(std::mem::size_of::<spur_config_service>() == 24);
-const _: () = assert!(std::mem::size_of::<spur_executor>() == 40);
-const _: () = assert!(std::mem::size_of::<spur_metrics>() == 40);
-const _: () = assert!(std::mem::size_of::<spur_device_view>() == 48);
+const _: () = assert!(std::mem::size_of::<spur_executor>() == 64);
+const _: () = assert!(std::mem::size_of::<spur_notify>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_metric>() == 72);
+const _: () = assert!(std::mem::size_of::<spur_metrics>() == 56);
+const _: () = assert!(std::mem::size_of::<spur_store_change>() == 40);
+const _: () = assert!(std::mem::size_of::<spur_store>() == 40);
+const _: () = assert!(std::mem::size_of::<spur_device_view>() == 56);
 const _: () = assert!(std::mem::size_of::<spur_device_link>() == 24);
 const _: () = assert!(std::mem::size_of::<spur_gres_view>() == 56);
-const _: () = assert!(std::mem::size_of::<spur_node_view>() == 152);
+const _: () = assert!(std::mem::size_of::<spur_node_view>() == 168);
 const _: () = assert!(std::mem::size_of::<spur_gres_share>() == 32);
 const _: () = assert!(std::mem::size_of::<spur_node_share>() == 56);
 const _: () = assert!(std::mem::size_of::<spur_placement>() == 72);
@@ -2070,32 +2950,63 @@ const _: () = assert!(std::mem::size_of::<spur_reservation_view>() == 88);
 const _: () = assert!(std::mem::size_of::<spur_license_view>() == 24);
 const _: () = assert!(std::mem::size_of::<spur_qos_view>() == 56);
 const _: () = assert!(std::mem::size_of::<spur_association_view>() == 56);
-const _: () = assert!(std::mem::size_of::<spur_group_view>() == 48);
+const _: () = assert!(std::mem::size_of::<spur_group_view>() == 64);
 const _: () = assert!(std::mem::size_of::<spur_view_changes>() == 96);
 const _: () = assert!(std::mem::size_of::<spur_cluster_view>() == 256);
-const _: () = assert!(std::mem::size_of::<spur_auth_request>() == 104);
-const _: () = assert!(std::mem::size_of::<spur_identity>() == 128);
-const _: () = assert!(std::mem::size_of::<spur_auth_ops>() == 48);
+const _: () = assert!(std::mem::size_of::<spur_auth_request>() == 152);
+const _: () = assert!(std::mem::size_of::<spur_auth_reply>() == 56);
+const _: () = assert!(std::mem::size_of::<spur_identity>() == 192);
+const _: () = assert!(std::mem::size_of::<spur_claims>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_token_request>() == 64);
+const _: () = assert!(std::mem::size_of::<spur_auth_ops>() == 64);
 const _: () = assert!(std::mem::size_of::<spur_cgroup_scope>() == 24);
-const _: () = assert!(std::mem::size_of::<spur_cgroup_limits>() == 88);
+const _: () = assert!(std::mem::size_of::<spur_cgroup_limit>() == 16);
+const _: () = assert!(std::mem::size_of::<spur_cgroup_device>() == 16);
+const _: () = assert!(std::mem::size_of::<spur_cgroup_io>() == 72);
+const _: () = assert!(std::mem::size_of::<spur_cgroup_limits>() == 152);
 const _: () = assert!(std::mem::size_of::<spur_cgroup_usage>() == 56);
-const _: () = assert!(std::mem::size_of::<spur_cgroup_ops>() == 80);
-const _: () = assert!(std::mem::size_of::<spur_field>() == 48);
+const _: () = assert!(std::mem::size_of::<spur_cgroup_events>() == 16);
+const _: () = assert!(std::mem::size_of::<spur_cgroup_ops>() == 104);
+const _: () = assert!(std::mem::size_of::<spur_tres>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_field>() == 64);
 const _: () = assert!(std::mem::size_of::<spur_row>() == 32);
-const _: () = assert!(std::mem::size_of::<spur_condition>() == 32);
-const _: () = assert!(std::mem::size_of::<spur_query>() == 56);
-const _: () = assert!(std::mem::size_of::<spur_row_sink>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_batch>() == 72);
+const _: () = assert!(std::mem::size_of::<spur_store_report>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_condition>() == 40);
+const _: () = assert!(std::mem::size_of::<spur_sum>() == 32);
+const _: () = assert!(std::mem::size_of::<spur_query>() == 120);
+const _: () = assert!(std::mem::size_of::<spur_row_sink>() == 32);
+const _: () = assert!(std::mem::size_of::<spur_archive>() == 32);
+const _: () = assert!(std::mem::size_of::<spur_schema>() == 16);
+const _: () = assert!(std::mem::size_of::<spur_progress>() == 24);
 const _: () = assert!(std::mem::size_of::<spur_accounting_ops>() == 56);
-const _: () = assert!(std::mem::size_of::<spur_gpu_device>() == 144);
-const _: () = assert!(std::mem::size_of::<spur_gpu_link>() == 24);
-const _: () = assert!(std::mem::size_of::<spur_gpu_load>() == 48);
+const _: () = assert!(std::mem::size_of::<spur_gpu_device>() == 184);
+const _: () = assert!(std::mem::size_of::<spur_gpu_link>() == 48);
 const _: () = assert!(std::mem::size_of::<spur_gpu_sink>() == 32);
+const _: () = assert!(std::mem::size_of::<spur_gpu_grant>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_gpu_binding>() == 48);
 const _: () = assert!(std::mem::size_of::<spur_gpu_env_sink>() == 32);
-const _: () = assert!(std::mem::size_of::<spur_gpu_ops>() == 48);
-const _: () = assert!(std::mem::size_of::<spur_net_member>() == 64);
-const _: () = assert!(std::mem::size_of::<spur_net_ops>() == 40);
-const _: () = assert!(std::mem::size_of::<spur_priority>() == 144);
+const _: () = assert!(std::mem::size_of::<spur_gpu_load>() == 72);
+const _: () = assert!(std::mem::size_of::<spur_gpu_process>() == 32);
+const _: () = assert!(std::mem::size_of::<spur_gpu_process_sink>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_gpu_profile>() == 48);
+const _: () = assert!(std::mem::size_of::<spur_gpu_profile_sink>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_gpu_ops>() == 80);
+const _: () = assert!(std::mem::size_of::<spur_submit_partition>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_submit>() == 64);
+const _: () = assert!(std::mem::size_of::<spur_job_submit_ops>() == 16);
+const _: () = assert!(std::mem::size_of::<spur_net_member>() == 80);
+const _: () = assert!(std::mem::size_of::<spur_net_listener>() == 32);
+const _: () = assert!(std::mem::size_of::<spur_net_status>() == 48);
+const _: () = assert!(std::mem::size_of::<spur_net_ops>() == 64);
+const _: () = assert!(std::mem::size_of::<spur_value>() == 40);
+const _: () = assert!(std::mem::size_of::<spur_record_field>() == 32);
+const _: () = assert!(std::mem::size_of::<spur_record>() == 56);
+const _: () = assert!(std::mem::size_of::<spur_factor>() == 48);
+const _: () = assert!(std::mem::size_of::<spur_factor_sink>() == 24);
 const _: () = assert!(std::mem::size_of::<spur_priority_query>() == 24);
+const _: () = assert!(std::mem::size_of::<spur_priority>() == 16);
+const _: () = assert!(std::mem::size_of::<spur_scores>() == 40);
 const _: () = assert!(std::mem::size_of::<spur_share>() == 40);
 const _: () = assert!(std::mem::size_of::<spur_priority_ops>() == 40);
 const _: () = assert!(std::mem::size_of::<spur_plan_sink>() == 64);
@@ -2146,6 +3057,11 @@ mod layout {
         same!(spur_source, reserved, 4);
         same!(spur_source, context, 8);
         same!(spur_source, read, 16);
+        same!(spur_stop, size, 0);
+        same!(spur_stop, fd, 4);
+        same!(spur_stop, deadline_ns, 8);
+        same!(spur_stop, context, 16);
+        same!(spur_stop, stopped, 24);
         same!(spur_option, key, 0);
         same!(spur_option, kind, 8);
         same!(spur_option, flags, 12);
@@ -2208,21 +3124,48 @@ mod layout {
         same!(spur_executor, reserved, 4);
         same!(spur_executor, context, 8);
         same!(spur_executor, post, 16);
-        same!(spur_executor, post_after, 24);
-        same!(spur_executor, cancel, 32);
+        same!(spur_executor, post_blocking, 24);
+        same!(spur_executor, post_after, 32);
+        same!(spur_executor, post_every, 40);
+        same!(spur_executor, watch_fd, 48);
+        same!(spur_executor, cancel, 56);
+        same!(spur_notify, size, 0);
+        same!(spur_notify, reserved, 4);
+        same!(spur_notify, context, 8);
+        same!(spur_notify, changed, 16);
+        same!(spur_metric, size, 0);
+        same!(spur_metric, kind, 4);
+        same!(spur_metric, name, 8);
+        same!(spur_metric, help, 24);
+        same!(spur_metric, labels, 40);
+        same!(spur_metric, bounds, 56);
         same!(spur_metrics, size, 0);
         same!(spur_metrics, reserved, 4);
         same!(spur_metrics, context, 8);
         same!(spur_metrics, define, 16);
-        same!(spur_metrics, add, 24);
-        same!(spur_metrics, set, 32);
+        same!(spur_metrics, series, 24);
+        same!(spur_metrics, forget, 32);
+        same!(spur_metrics, add, 40);
+        same!(spur_metrics, set, 48);
+        same!(spur_store_change, what, 0);
+        same!(spur_store_change, reserved, 4);
+        same!(spur_store_change, key, 8);
+        same!(spur_store_change, value, 24);
+        same!(spur_store, size, 0);
+        same!(spur_store, reserved, 4);
+        same!(spur_store, context, 8);
+        same!(spur_store, get, 16);
+        same!(spur_store, change, 24);
+        same!(spur_store, each, 32);
         same!(spur_device_view, index, 0);
         same!(spur_device_view, r#type, 4);
         same!(spur_device_view, socket, 8);
         same!(spur_device_view, parent, 12);
-        same!(spur_device_view, units_total, 16);
-        same!(spur_device_view, units_used, 24);
-        same!(spur_device_view, cores, 32);
+        same!(spur_device_view, parent_gres, 16);
+        same!(spur_device_view, reserved, 20);
+        same!(spur_device_view, units_total, 24);
+        same!(spur_device_view, units_used, 32);
+        same!(spur_device_view, cores, 40);
         same!(spur_device_link, from, 0);
         same!(spur_device_link, to, 4);
         same!(spur_device_link, to_gres, 8);
@@ -2251,10 +3194,11 @@ mod layout {
         same!(spur_node_view, cores_offered, 88);
         same!(spur_node_view, features, 104);
         same!(spur_node_view, gres, 120);
-        same!(spur_node_view, leaf_switch, 136);
-        same!(spur_node_view, owner_uid, 140);
-        same!(spur_node_view, running_jobs, 144);
-        same!(spur_node_view, sharing_jobs, 148);
+        same!(spur_node_view, groups, 136);
+        same!(spur_node_view, owner_uid, 152);
+        same!(spur_node_view, running_jobs, 156);
+        same!(spur_node_view, most_jobs_per_core, 160);
+        same!(spur_node_view, reserved, 164);
         same!(spur_gres_share, name, 0);
         same!(spur_gres_share, r#type, 4);
         same!(spur_gres_share, count, 8);
@@ -2340,6 +3284,7 @@ mod layout {
         same!(spur_job_view, quotas, 312);
         same!(spur_job_view, preferred_nodes, 328);
         same!(spur_job_view, max_switches, 344);
+        same!(spur_job_view, reserved, 348);
         same!(spur_job_view, switches_until, 352);
         same!(spur_job_view, preempt_tier, 360);
         same!(spur_job_view, preempt_mode, 364);
@@ -2394,6 +3339,7 @@ mod layout {
         same!(spur_group_view, parent, 24);
         same!(spur_group_view, reserved, 28);
         same!(spur_group_view, nodes, 32);
+        same!(spur_group_view, order, 48);
         same!(spur_view_changes, size, 0);
         same!(spur_view_changes, complete, 4);
         same!(spur_view_changes, since, 8);
@@ -2423,11 +3369,18 @@ mod layout {
         same!(spur_cluster_view, changes, 248);
         same!(spur_auth_request, size, 0);
         same!(spur_auth_request, reserved, 4);
-        same!(spur_auth_request, method, 8);
-        same!(spur_auth_request, digest, 24);
-        same!(spur_auth_request, peer, 56);
-        same!(spur_auth_request, token, 72);
-        same!(spur_auth_request, audience, 88);
+        same!(spur_auth_request, binding, 8);
+        same!(spur_auth_request, method, 40);
+        same!(spur_auth_request, audience, 56);
+        same!(spur_auth_request, server, 72);
+        same!(spur_auth_request, on_behalf_of, 88);
+        same!(spur_auth_request, peer, 104);
+        same!(spur_auth_request, peer_name, 120);
+        same!(spur_auth_request, token, 136);
+        same!(spur_auth_reply, size, 0);
+        same!(spur_auth_reply, reserved, 4);
+        same!(spur_auth_reply, binding, 8);
+        same!(spur_auth_reply, credential, 40);
         same!(spur_identity, size, 0);
         same!(spur_identity, uid, 4);
         same!(spur_identity, gid, 8);
@@ -2436,6 +3389,17 @@ mod layout {
         same!(spur_identity, expires, 24);
         same!(spur_identity, user, 32);
         same!(spur_identity, mechanism, 96);
+        same!(spur_identity, origin, 128);
+        same!(spur_claims, size, 0);
+        same!(spur_claims, reserved, 4);
+        same!(spur_claims, context, 8);
+        same!(spur_claims, claim, 16);
+        same!(spur_token_request, size, 0);
+        same!(spur_token_request, uid, 4);
+        same!(spur_token_request, user, 8);
+        same!(spur_token_request, expires, 24);
+        same!(spur_token_request, scopes, 32);
+        same!(spur_token_request, audience, 48);
         same!(spur_auth_ops, size, 0);
         same!(spur_auth_ops, features, 4);
         same!(spur_auth_ops, make, 8);
@@ -2443,20 +3407,38 @@ mod layout {
         same!(spur_auth_ops, make_answer, 24);
         same!(spur_auth_ops, verify_answer, 32);
         same!(spur_auth_ops, issue, 40);
+        same!(spur_auth_ops, challenge, 48);
+        same!(spur_auth_ops, respond, 56);
         same!(spur_cgroup_scope, size, 0);
         same!(spur_cgroup_scope, job, 4);
-        same!(spur_cgroup_scope, step, 8);
-        same!(spur_cgroup_scope, task, 12);
-        same!(spur_cgroup_scope, uid, 16);
-        same!(spur_cgroup_scope, attempt, 20);
+        same!(spur_cgroup_scope, attempt, 8);
+        same!(spur_cgroup_scope, step, 12);
+        same!(spur_cgroup_scope, task, 16);
+        same!(spur_cgroup_scope, reserved, 20);
+        same!(spur_cgroup_limit, rule, 0);
+        same!(spur_cgroup_limit, reserved, 4);
+        same!(spur_cgroup_limit, value, 8);
+        same!(spur_cgroup_device, kind, 0);
+        same!(spur_cgroup_device, major_number, 4);
+        same!(spur_cgroup_device, minor_number, 8);
+        same!(spur_cgroup_device, access, 12);
+        same!(spur_cgroup_io, major_number, 0);
+        same!(spur_cgroup_io, minor_number, 4);
+        same!(spur_cgroup_io, read_bytes, 8);
+        same!(spur_cgroup_io, write_bytes, 24);
+        same!(spur_cgroup_io, read_ops, 40);
+        same!(spur_cgroup_io, write_ops, 56);
         same!(spur_cgroup_limits, size, 0);
-        same!(spur_cgroup_limits, cpus, 4);
-        same!(spur_cgroup_limits, memory_bytes, 8);
-        same!(spur_cgroup_limits, swap_bytes, 16);
-        same!(spur_cgroup_limits, cpu_list, 24);
-        same!(spur_cgroup_limits, memory_nodes, 40);
-        same!(spur_cgroup_limits, device_allow, 56);
-        same!(spur_cgroup_limits, device_deny, 72);
+        same!(spur_cgroup_limits, device_rule, 4);
+        same!(spur_cgroup_limits, memory, 8);
+        same!(spur_cgroup_limits, swap, 24);
+        same!(spur_cgroup_limits, processes, 40);
+        same!(spur_cgroup_limits, cpu_quota, 56);
+        same!(spur_cgroup_limits, cpu_weight, 72);
+        same!(spur_cgroup_limits, io_weight, 88);
+        same!(spur_cgroup_limits, cpu_list, 104);
+        same!(spur_cgroup_limits, io, 120);
+        same!(spur_cgroup_limits, devices, 136);
         same!(spur_cgroup_usage, size, 0);
         same!(spur_cgroup_usage, processes, 4);
         same!(spur_cgroup_usage, user_us, 8);
@@ -2465,6 +3447,9 @@ mod layout {
         same!(spur_cgroup_usage, oom_kills, 32);
         same!(spur_cgroup_usage, read_bytes, 40);
         same!(spur_cgroup_usage, write_bytes, 48);
+        same!(spur_cgroup_events, size, 0);
+        same!(spur_cgroup_events, populated, 4);
+        same!(spur_cgroup_events, oom_kills, 8);
         same!(spur_cgroup_ops, size, 0);
         same!(spur_cgroup_ops, reserved, 4);
         same!(spur_cgroup_ops, capabilities, 8);
@@ -2476,104 +3461,245 @@ mod layout {
         same!(spur_cgroup_ops, processes, 56);
         same!(spur_cgroup_ops, remove, 64);
         same!(spur_cgroup_ops, scopes, 72);
+        same!(spur_cgroup_ops, open, 80);
+        same!(spur_cgroup_ops, watch, 88);
+        same!(spur_cgroup_ops, events, 96);
+        same!(spur_tres, name, 0);
+        same!(spur_tres, count, 16);
         same!(spur_field, name, 0);
         same!(spur_field, kind, 8);
         same!(spur_field, reserved, 12);
         same!(spur_field, integer, 16);
         same!(spur_field, real, 24);
         same!(spur_field, text, 32);
+        same!(spur_field, tres, 48);
         same!(spur_row, table, 0);
         same!(spur_row, removed, 4);
         same!(spur_row, sequence, 8);
         same!(spur_row, fields, 16);
+        same!(spur_batch, size, 0);
+        same!(spur_batch, reserved, 4);
+        same!(spur_batch, cluster, 8);
+        same!(spur_batch, stream, 24);
+        same!(spur_batch, first, 40);
+        same!(spur_batch, last, 48);
+        same!(spur_batch, rows, 56);
+        same!(spur_store_report, size, 0);
+        same!(spur_store_report, reserved, 4);
+        same!(spur_store_report, context, 8);
+        same!(spur_store_report, poison, 16);
         same!(spur_condition, name, 0);
         same!(spur_condition, test, 8);
         same!(spur_condition, negate, 12);
-        same!(spur_condition, values, 16);
+        same!(spur_condition, group, 16);
+        same!(spur_condition, reserved, 20);
+        same!(spur_condition, values, 24);
+        same!(spur_sum, kind, 0);
+        same!(spur_sum, reserved, 4);
+        same!(spur_sum, field, 8);
+        same!(spur_sum, tres, 16);
+        same!(spur_sum, r#as, 24);
         same!(spur_query, size, 0);
         same!(spur_query, table, 4);
-        same!(spur_query, conditions, 8);
-        same!(spur_query, wanted, 24);
-        same!(spur_query, order_by, 40);
-        same!(spur_query, limit, 48);
-        same!(spur_query, with_removed, 52);
+        same!(spur_query, cluster, 8);
+        same!(spur_query, conditions, 24);
+        same!(spur_query, wanted, 40);
+        same!(spur_query, groups, 56);
+        same!(spur_query, sums, 72);
+        same!(spur_query, order_by, 88);
+        same!(spur_query, after, 96);
+        same!(spur_query, limit, 112);
+        same!(spur_query, with_removed, 116);
         same!(spur_row_sink, size, 0);
         same!(spur_row_sink, reserved, 4);
         same!(spur_row_sink, context, 8);
         same!(spur_row_sink, row, 16);
+        same!(spur_row_sink, more, 24);
+        same!(spur_archive, size, 0);
+        same!(spur_archive, reserved, 4);
+        same!(spur_archive, context, 8);
+        same!(spur_archive, row, 16);
+        same!(spur_archive, durable, 24);
+        same!(spur_schema, size, 0);
+        same!(spur_schema, state, 4);
+        same!(spur_schema, found, 8);
+        same!(spur_schema, known, 12);
+        same!(spur_progress, size, 0);
+        same!(spur_progress, reserved, 4);
+        same!(spur_progress, context, 8);
+        same!(spur_progress, step, 16);
         same!(spur_accounting_ops, size, 0);
         same!(spur_accounting_ops, features, 4);
-        same!(spur_accounting_ops, migrate, 8);
-        same!(spur_accounting_ops, store, 16);
-        same!(spur_accounting_ops, stored_up_to, 24);
-        same!(spur_accounting_ops, query, 32);
-        same!(spur_accounting_ops, roll_up, 40);
+        same!(spur_accounting_ops, schema, 8);
+        same!(spur_accounting_ops, migrate, 16);
+        same!(spur_accounting_ops, store, 24);
+        same!(spur_accounting_ops, stored_up_to, 32);
+        same!(spur_accounting_ops, query, 40);
         same!(spur_accounting_ops, purge, 48);
         same!(spur_gpu_device, size, 0);
         same!(spur_gpu_device, index, 4);
-        same!(spur_gpu_device, parent, 8);
-        same!(spur_gpu_device, numa_node, 12);
-        same!(spur_gpu_device, health, 16);
-        same!(spur_gpu_device, slices_max, 20);
-        same!(spur_gpu_device, memory_mib, 24);
-        same!(spur_gpu_device, key, 32);
-        same!(spur_gpu_device, r#type, 48);
-        same!(spur_gpu_device, model, 64);
-        same!(spur_gpu_device, pci, 80);
-        same!(spur_gpu_device, near_cpus, 96);
-        same!(spur_gpu_device, device_files, 112);
-        same!(spur_gpu_device, cdi, 128);
+        same!(spur_gpu_device, numa_node, 8);
+        same!(spur_gpu_device, health, 12);
+        same!(spur_gpu_device, memory_mib, 16);
+        same!(spur_gpu_device, key, 24);
+        same!(spur_gpu_device, parent, 40);
+        same!(spur_gpu_device, r#type, 56);
+        same!(spur_gpu_device, model, 72);
+        same!(spur_gpu_device, pci, 88);
+        same!(spur_gpu_device, near_cpus, 104);
+        same!(spur_gpu_device, device_files, 120);
+        same!(spur_gpu_device, cdi, 136);
+        same!(spur_gpu_device, profile, 152);
+        same!(spur_gpu_device, clique, 168);
         same!(spur_gpu_link, size, 0);
-        same!(spur_gpu_link, from, 4);
-        same!(spur_gpu_link, to, 8);
-        same!(spur_gpu_link, kind, 12);
-        same!(spur_gpu_link, weight, 16);
-        same!(spur_gpu_link, reserved, 20);
-        same!(spur_gpu_load, size, 0);
-        same!(spur_gpu_load, index, 4);
-        same!(spur_gpu_load, busy, 8);
-        same!(spur_gpu_load, memory_used_mib, 16);
-        same!(spur_gpu_load, power_watts, 24);
-        same!(spur_gpu_load, temperature_c, 32);
-        same!(spur_gpu_load, errors, 40);
+        same!(spur_gpu_link, kind, 4);
+        same!(spur_gpu_link, weight, 8);
+        same!(spur_gpu_link, to_what, 12);
+        same!(spur_gpu_link, from, 16);
+        same!(spur_gpu_link, to, 32);
         same!(spur_gpu_sink, size, 0);
         same!(spur_gpu_sink, reserved, 4);
         same!(spur_gpu_sink, context, 8);
         same!(spur_gpu_sink, device, 16);
         same!(spur_gpu_sink, link, 24);
+        same!(spur_gpu_grant, key, 0);
+        same!(spur_gpu_grant, units, 16);
+        same!(spur_gpu_binding, size, 0);
+        same!(spur_gpu_binding, flags, 4);
+        same!(spur_gpu_binding, job, 8);
+        same!(spur_gpu_binding, attempt, 12);
+        same!(spur_gpu_binding, step, 16);
+        same!(spur_gpu_binding, task, 20);
+        same!(spur_gpu_binding, uid, 24);
+        same!(spur_gpu_binding, reserved, 28);
+        same!(spur_gpu_binding, grants, 32);
         same!(spur_gpu_env_sink, size, 0);
         same!(spur_gpu_env_sink, reserved, 4);
         same!(spur_gpu_env_sink, context, 8);
         same!(spur_gpu_env_sink, variable, 16);
         same!(spur_gpu_env_sink, device_file, 24);
+        same!(spur_gpu_load, size, 0);
+        same!(spur_gpu_load, health, 4);
+        same!(spur_gpu_load, busy, 8);
+        same!(spur_gpu_load, power_watts, 16);
+        same!(spur_gpu_load, temperature_c, 24);
+        same!(spur_gpu_load, energy_joules, 32);
+        same!(spur_gpu_load, clock_mhz, 40);
+        same!(spur_gpu_load, memory_clock_mhz, 48);
+        same!(spur_gpu_load, memory_used_mib, 56);
+        same!(spur_gpu_load, errors, 64);
+        same!(spur_gpu_process, size, 0);
+        same!(spur_gpu_process, pid, 4);
+        same!(spur_gpu_process, busy, 8);
+        same!(spur_gpu_process, energy_joules, 16);
+        same!(spur_gpu_process, memory_mib, 24);
+        same!(spur_gpu_process_sink, size, 0);
+        same!(spur_gpu_process_sink, reserved, 4);
+        same!(spur_gpu_process_sink, context, 8);
+        same!(spur_gpu_process_sink, process, 16);
+        same!(spur_gpu_profile, size, 0);
+        same!(spur_gpu_profile, most, 4);
+        same!(spur_gpu_profile, memory_mib, 8);
+        same!(spur_gpu_profile, name, 16);
+        same!(spur_gpu_profile, r#type, 32);
+        same!(spur_gpu_profile_sink, size, 0);
+        same!(spur_gpu_profile_sink, reserved, 4);
+        same!(spur_gpu_profile_sink, context, 8);
+        same!(spur_gpu_profile_sink, profile, 16);
         same!(spur_gpu_ops, size, 0);
         same!(spur_gpu_ops, reserved, 4);
         same!(spur_gpu_ops, scan, 8);
-        same!(spur_gpu_ops, load, 16);
-        same!(spur_gpu_ops, bind, 24);
-        same!(spur_gpu_ops, reset, 32);
-        same!(spur_gpu_ops, partition, 40);
+        same!(spur_gpu_ops, bind, 16);
+        same!(spur_gpu_ops, release, 24);
+        same!(spur_gpu_ops, load, 32);
+        same!(spur_gpu_ops, processes, 40);
+        same!(spur_gpu_ops, watch, 48);
+        same!(spur_gpu_ops, reset, 56);
+        same!(spur_gpu_ops, profiles, 64);
+        same!(spur_gpu_ops, partition, 72);
+        same!(spur_submit_partition, name, 0);
+        same!(spur_submit_partition, flags, 16);
+        same!(spur_submit_partition, reserved, 20);
+        same!(spur_submit, size, 0);
+        same!(spur_submit, uid, 4);
+        same!(spur_submit, gid, 8);
+        same!(spur_submit, reserved, 12);
+        same!(spur_submit, user, 16);
+        same!(spur_submit, partitions, 32);
+        same!(spur_submit, notes, 48);
+        same!(spur_submit, stop, 56);
+        same!(spur_job_submit_ops, size, 0);
+        same!(spur_job_submit_ops, reserved, 4);
+        same!(spur_job_submit_ops, submit, 8);
         same!(spur_net_member, size, 0);
         same!(spur_net_member, flags, 4);
-        same!(spur_net_member, name, 8);
-        same!(spur_net_member, endpoint, 24);
-        same!(spur_net_member, token, 40);
-        same!(spur_net_member, number, 56);
+        same!(spur_net_member, number, 8);
+        same!(spur_net_member, name, 16);
+        same!(spur_net_member, token, 32);
+        same!(spur_net_member, endpoints, 48);
+        same!(spur_net_member, routes, 64);
+        same!(spur_net_listener, size, 0);
+        same!(spur_net_listener, reserved, 4);
+        same!(spur_net_listener, context, 8);
+        same!(spur_net_listener, token, 16);
+        same!(spur_net_listener, peer, 24);
+        same!(spur_net_status, size, 0);
+        same!(spur_net_status, state, 4);
+        same!(spur_net_status, generation, 8);
+        same!(spur_net_status, peers, 16);
+        same!(spur_net_status, reachable, 20);
+        same!(spur_net_status, last_seen, 24);
+        same!(spur_net_status, sent_bytes, 32);
+        same!(spur_net_status, received_bytes, 40);
         same!(spur_net_ops, size, 0);
         same!(spur_net_ops, reserved, 4);
-        same!(spur_net_ops, join, 8);
-        same!(spur_net_ops, leave, 16);
-        same!(spur_net_ops, peers, 24);
-        same!(spur_net_ops, address, 32);
-        same!(spur_priority, total, 0);
-        same!(spur_priority, raw, 8);
-        same!(spur_priority, weighted, 72);
-        same!(spur_priority, nice, 136);
+        same!(spur_net_ops, invite, 8);
+        same!(spur_net_ops, join, 16);
+        same!(spur_net_ops, adopt, 24);
+        same!(spur_net_ops, leave, 32);
+        same!(spur_net_ops, change, 40);
+        same!(spur_net_ops, addresses, 48);
+        same!(spur_net_ops, status, 56);
+        same!(spur_value, size, 0);
+        same!(spur_value, kind, 4);
+        same!(spur_value, number, 8);
+        same!(spur_value, real, 16);
+        same!(spur_value, text, 24);
+        same!(spur_record_field, size, 0);
+        same!(spur_record_field, kind, 4);
+        same!(spur_record_field, flags, 8);
+        same!(spur_record_field, reserved, 12);
+        same!(spur_record_field, name, 16);
+        same!(spur_record, size, 0);
+        same!(spur_record, kind, 4);
+        same!(spur_record, context, 8);
+        same!(spur_record, count, 16);
+        same!(spur_record, find, 24);
+        same!(spur_record, describe, 32);
+        same!(spur_record, get, 40);
+        same!(spur_record, set, 48);
+        same!(spur_factor, size, 0);
+        same!(spur_factor, reserved, 4);
+        same!(spur_factor, name, 8);
+        same!(spur_factor, help, 24);
+        same!(spur_factor, weight, 40);
+        same!(spur_factor_sink, size, 0);
+        same!(spur_factor_sink, reserved, 4);
+        same!(spur_factor_sink, context, 8);
+        same!(spur_factor_sink, factor, 16);
         same!(spur_priority_query, job, 0);
         same!(spur_priority_query, partition, 4);
         same!(spur_priority_query, nice, 8);
-        same!(spur_priority_query, reserved, 12);
-        same!(spur_priority_query, site, 16);
+        same!(spur_priority_query, site_factor, 16);
+        same!(spur_priority, total, 0);
+        same!(spur_priority, exact, 8);
+        same!(spur_scores, size, 0);
+        same!(spur_scores, factor_count, 4);
+        same!(spur_scores, totals, 8);
+        same!(spur_scores, total_stride, 16);
+        same!(spur_scores, reserved, 20);
+        same!(spur_scores, raw, 24);
+        same!(spur_scores, weighted, 32);
         same!(spur_share, normalised_shares, 0);
         same!(spur_share, normalised_usage, 8);
         same!(spur_share, effective_usage, 16);
@@ -2583,8 +3709,8 @@ mod layout {
         same!(spur_priority_ops, reserved, 4);
         same!(spur_priority_ops, score, 8);
         same!(spur_priority_ops, decay, 16);
-        same!(spur_priority_ops, shares, 24);
-        same!(spur_priority_ops, weights, 32);
+        same!(spur_priority_ops, factors, 24);
+        same!(spur_priority_ops, shares, 32);
         same!(spur_plan_sink, size, 0);
         same!(spur_plan_sink, reserved, 4);
         same!(spur_plan_sink, context, 8);

@@ -47,6 +47,49 @@ pub fn guard(err: *mut spur_error, body: impl FnOnce() -> Answer<spur_status>) -
     }
 }
 
+/// The same for functions that have no error to fill: what they answer where the body panics.
+pub fn caught<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or(otherwise)
+}
+
+// ---- stopping ----
+
+/// What an op that may wait was given to know when to give up. Lives no longer than the call.
+#[derive(Clone, Copy)]
+pub struct Stop<'a>(&'a spur_stop);
+
+impl<'a> Stop<'a> {
+    pub unsafe fn new(stop: *const spur_stop) -> Stop<'a> {
+        Stop(&*stop)
+    }
+    pub fn stopped(&self) -> bool {
+        self.0.stopped.map_or(false, |stopped| unsafe { stopped(self.0) != 0 })
+    }
+    /// For `?`: leaves the call the way the host expects.
+    pub fn check(&self) -> Answer<()> {
+        if self.stopped() {
+            return Err(failure(SPUR_E_STOPPED, "stopped because the daemon asked for it"));
+        }
+        Ok(())
+    }
+    /// Readable once stopped: for poll(), beside your own descriptors. -1: there is none.
+    pub fn fd(&self) -> i32 {
+        self.0.fd
+    }
+    /// Fails when stopped before the time is up.
+    pub fn sleep(&self, time: std::time::Duration) -> Answer<()> {
+        let until = std::time::Instant::now() + time;
+        loop {
+            self.check()?;
+            let left = until.saturating_duration_since(std::time::Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            std::thread::sleep(left.min(std::time::Duration::from_millis(100)));
+        }
+    }
+}
+
 // ---- answering ----
 
 unsafe fn put_bytes(out: *mut u8, capacity: usize, value: *const u8, length: usize, from: usize) {
@@ -123,11 +166,13 @@ pub unsafe fn text_option(config: *const spur_config, key: &str) -> Answer<Vec<u
 }
 
 unsafe extern "C" fn append(sink: *const spur_sink, data: *const c_void, length: u64) -> spur_status {
-    let text = &mut *((*sink).context as *mut Vec<u8>);
-    if length > 0 {
-        text.extend_from_slice(std::slice::from_raw_parts(data as *const u8, length as usize));
-    }
-    SPUR_OK
+    caught(SPUR_E_BUSY, || {
+        let text = &mut *((*sink).context as *mut Vec<u8>);
+        if length > 0 {
+            text.extend_from_slice(std::slice::from_raw_parts(data as *const u8, length as usize));
+        }
+        SPUR_OK
+    })
 }
 
 /// A fact about the daemon ("state_dir"); empty where the host does not know it. `key` ends in \0.
@@ -161,7 +206,7 @@ pub unsafe fn instance<'a, T>(this: *mut spur_plugin) -> &'a T {
     &*(this as *const T)
 }
 pub unsafe fn take_back<T>(this: *mut spur_plugin) {
-    drop(Box::from_raw(this as *mut T));
+    caught((), || drop(Box::from_raw(this as *mut T)))
 }
 
 /// Tables of pointers to constants are safe to share; Rust cannot know.
@@ -218,10 +263,12 @@ macro_rules! spur_plugin {
         });
 
         unsafe extern "C" fn query(_this: *mut spur_plugin, id: *const std::os::raw::c_char) -> *const std::os::raw::c_void {
-            if std::ffi::CStr::from_ptr(id).to_bytes_with_nul() == $interface {
-                return &$ops.0 as *const _ as *const std::os::raw::c_void;
-            }
-            std::ptr::null()
+            caught(std::ptr::null(), || {
+                if std::ffi::CStr::from_ptr(id).to_bytes_with_nul() == $interface {
+                    return &$ops.0 as *const _ as *const std::os::raw::c_void;
+                }
+                std::ptr::null()
+            })
         }
 
         #[no_mangle]

@@ -42,7 +42,12 @@ fn number_in(text: &[u8]) -> Option<u32> {
 
 // ---- the boundary ----
 
-unsafe extern "C" fn scan(this: *mut spur_plugin, sink: *const spur_gpu_sink, err: *mut spur_error) -> spur_status {
+unsafe extern "C" fn scan(
+    this: *mut spur_plugin,
+    sink: *const spur_gpu_sink,
+    _stop: *const spur_stop,
+    err: *mut spur_error,
+) -> spur_status {
     guard(err, || {
         let devices = instance::<Devices>(this);
         let numbers = devices.scan().map_err(|error| {
@@ -54,18 +59,12 @@ unsafe extern "C" fn scan(this: *mut spur_plugin, sink: *const spur_gpu_sink, er
             let device = spur_gpu_device {
                 size: size_of::<spur_gpu_device>(),
                 index,
-                parent: SPUR_NONE,
                 numa_node: SPUR_NONE,
                 health: SPUR_GPU_HEALTHY,
-                slices_max: 0,
-                memory_mib: 0,
                 key: path,
                 r#type: kind,
                 model: kind,
-                pci: NO_TEXT,
-                near_cpus: NO_TEXT,
                 device_files: path,
-                cdi: NO_TEXT,
                 ..spur_gpu_device::EMPTY
             };
             (*sink).device.unwrap()(sink, &device);
@@ -76,22 +75,24 @@ unsafe extern "C" fn scan(this: *mut spur_plugin, sink: *const spur_gpu_sink, er
 
 unsafe extern "C" fn bind(
     this: *mut spur_plugin,
-    indexes: *const u32,
-    count: u32,
+    binding: *const spur_gpu_binding,
     sink: *const spur_gpu_env_sink,
     err: *mut spur_error,
 ) -> spur_status {
     guard(err, || {
         let devices = instance::<Devices>(this);
+        let here = devices.scan().map_err(|error| failure(SPUR_E_IO, error.to_string()))?;
+        // Where others are hidden, the library numbers what is left from 0.
+        let renumbered = (*binding).flags & SPUR_GPU_ISOLATED != 0;
         let mut list = Vec::new();
-        for i in 0..count as usize {
-            let index = *indexes.add(i);
-            let path = devices.path_of(index);
-            if !path.exists() {
-                return Err(failure(SPUR_E_NOT_FOUND, format!("device {} is not there", path.display())));
-            }
-            (*sink).device_file.unwrap()(sink, borrowed(path.as_os_str().as_bytes()));
-            list.push(index.to_string());
+        for (place, grant) in records::<spur_gpu_grant>((*binding).grants).enumerate() {
+            let key = bytes(grant.key);
+            let number = here.iter().copied().find(|&number| devices.path_of(number).as_os_str().as_bytes() == key);
+            let number = number.ok_or_else(|| {
+                failure(SPUR_E_NOT_FOUND, format!("device {} is not there", String::from_utf8_lossy(key)))
+            })?;
+            (*sink).device_file.unwrap()(sink, grant.key);
+            list.push(if renumbered { place as u32 } else { number }.to_string());
         }
         (*sink).variable.unwrap()(sink, borrowed(&devices.variable), borrowed(list.join(",").as_bytes()));
         Ok(SPUR_OK)

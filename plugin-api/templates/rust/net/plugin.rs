@@ -3,12 +3,19 @@ mod spur;
 mod sugar;
 
 use spur::*;
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use sugar::*;
 
 struct Net {
     suffix: Vec<u8>,
-    mine: Mutex<Option<Vec<u8>>>, // our own address, once joined
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    addresses: BTreeMap<Vec<u8>, Vec<u8>>, // by member; the one without a name is ourselves
+    generation: u64,
 }
 
 // ---- the policy ----
@@ -16,52 +23,89 @@ struct Net {
 impl Net {
     /// "n17" and "-ib" make "n17-ib"; without a suffix, where the member said it is.
     unsafe fn address_of(&self, member: &spur_net_member) -> Vec<u8> {
-        let base = if self.suffix.is_empty() { member.endpoint } else { member.name };
+        let named = !self.suffix.is_empty() || member.endpoints.count == 0;
+        let base = if named { member.name } else { *at::<spur_str>(member.endpoints, 0) };
         [bytes(base), &self.suffix].concat()
     }
 }
 
 // ---- the boundary ----
 
-unsafe extern "C" fn join(
+// Nothing is set up outside this process, so taking over and joining are the same.
+unsafe extern "C" fn adopt(
     this: *mut spur_plugin,
     me: *const spur_net_member,
-    token: *const spur_sink,
+    listener: *const spur_net_listener,
+    _stop: *const spur_stop,
     err: *mut spur_error,
 ) -> spur_status {
     guard(err, || {
         let net = instance::<Net>(this);
-        *net.mine.lock().unwrap() = Some(net.address_of(&*me));
-        Ok(push(token, b""))
-    })
-}
-
-unsafe extern "C" fn leave(this: *mut spur_plugin, err: *mut spur_error) -> spur_status {
-    guard(err, || {
-        *instance::<Net>(this).mine.lock().unwrap() = None;
+        net.known.lock().unwrap().addresses.insert(Vec::new(), net.address_of(&*me));
+        (*listener).token.unwrap()(listener, borrowed(b"")); // others need nothing to talk to us
         Ok(SPUR_OK)
     })
 }
 
-unsafe extern "C" fn peers(_this: *mut spur_plugin, _members: spur_span, _err: *mut spur_error) -> spur_status {
-    SPUR_OK
+unsafe extern "C" fn join(
+    this: *mut spur_plugin,
+    me: *const spur_net_member,
+    _invitation: spur_str,
+    listener: *const spur_net_listener,
+    stop: *const spur_stop,
+    err: *mut spur_error,
+) -> spur_status {
+    guard(err, || Ok(adopt(this, me, listener, stop, err)))
 }
 
-unsafe extern "C" fn address(
+unsafe extern "C" fn leave(this: *mut spur_plugin, _stop: *const spur_stop, err: *mut spur_error) -> spur_status {
+    guard(err, || {
+        *instance::<Net>(this).known.lock().unwrap() = Known::default();
+        Ok(SPUR_OK)
+    })
+}
+
+unsafe extern "C" fn change(
     this: *mut spur_plugin,
-    member: *const spur_net_member,
-    out: *const spur_sink,
+    generation: u64,
+    complete: u32,
+    changed: spur_span,
+    gone: spur_span,
+    _stop: *const spur_stop,
     err: *mut spur_error,
 ) -> spur_status {
     guard(err, || {
         let net = instance::<Net>(this);
-        let text = match member.as_ref() {
-            Some(member) => net.address_of(member),
-            None => net.mine.lock().unwrap().clone().ok_or_else(|| {
-                failure(SPUR_E_INVALID, "this member has not joined yet, so it has no address")
-            })?,
-        };
-        Ok(push(out, &text))
+        let mut known = net.known.lock().unwrap();
+        if generation <= known.generation {
+            return Ok(SPUR_OK);
+        }
+        if complete != 0 {
+            known.addresses.retain(|name, _| name.is_empty());
+        }
+        for member in records::<spur_net_member>(changed) {
+            known.addresses.insert(bytes(member.name).to_vec(), net.address_of(member));
+        }
+        for name in records::<spur_str>(gone) {
+            known.addresses.remove(bytes(*name));
+        }
+        known.generation = generation;
+        Ok(SPUR_OK)
+    })
+}
+
+unsafe extern "C" fn addresses(
+    this: *mut spur_plugin,
+    name: spur_str,
+    out: *const spur_sink,
+    err: *mut spur_error,
+) -> spur_status {
+    guard(err, || {
+        let known = instance::<Net>(this).known.lock().unwrap();
+        match known.addresses.get(bytes(name)) {
+            Some(address) => Ok(push(out, address)),
+            None => Err(failure(SPUR_E_NOT_FOUND, format!("there is no member {:?}", String::from_utf8_lossy(bytes(name))))),
+        }
     })
 }
 
@@ -71,7 +115,7 @@ unsafe extern "C" fn create(
     out: *mut *mut spur_plugin,
     err: *mut spur_error,
 ) -> spur_status {
-    guard(err, || Ok(hand_over(Net { suffix: text_option(config, "suffix")?, mine: Mutex::new(None) }, out)))
+    guard(err, || Ok(hand_over(Net { suffix: text_option(config, "suffix")?, known: Mutex::default() }, out)))
 }
 
 unsafe extern "C" fn destroy(this: *mut spur_plugin) {
@@ -81,9 +125,10 @@ unsafe extern "C" fn destroy(this: *mut spur_plugin) {
 static OPS: Shared<spur_net_ops> = Shared(spur_net_ops {
     size: size_of::<spur_net_ops>(),
     join: Some(join),
+    adopt: Some(adopt),
     leave: Some(leave),
-    peers: Some(peers),
-    address: Some(address),
+    change: Some(change),
+    addresses: Some(addresses),
     ..spur_net_ops::EMPTY
 });
 static OPTIONS: Shared<[spur_option; 1]> = Shared([declare(

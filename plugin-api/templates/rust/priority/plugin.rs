@@ -14,19 +14,20 @@ struct ByAge {
 // ---- the policy ----
 
 impl ByAge {
-    fn score(&self, job: &spur_job_view, now: i64, nice: i32) -> spur_priority {
+    fn age(&self, job: &spur_job_view, now: i64) -> f64 {
         let waited = now.saturating_sub(job.eligible).max(0) as f64;
-        let age = if self.max_age_s > 0.0 { (waited / self.max_age_s).min(1.0) } else { 0.0 };
-        let total = (self.weight * age - nice as f64).clamp(1.0, u32::MAX as f64) as u64;
-        let mut answer = spur_priority { total, nice: nice as i64, ..spur_priority::EMPTY };
-        answer.raw[SPUR_FACTOR_AGE as usize] = age;
-        answer.weighted[SPUR_FACTOR_AGE as usize] = self.weight * age;
-        answer
+        if self.max_age_s > 0.0 { (waited / self.max_age_s).min(1.0) } else { 0.0 }
     }
 
-    fn decay(&self, seconds: f64) -> f64 {
-        if self.half_life_s > 0.0 {
-            (-seconds / self.half_life_s).exp2()
+    fn total(&self, points: f64, query: &spur_priority_query) -> spur_priority {
+        let sum = points + query.site_factor as f64 - query.nice as f64;
+        let exact = sum.clamp(1.0, u32::MAX as f64);
+        spur_priority { total: exact as u64, exact, ..spur_priority::EMPTY }
+    }
+
+    fn decay(&self, from: i64, to: i64) -> f64 {
+        if self.half_life_s > 0.0 && to > from {
+            ((from as f64 - to as f64) / self.half_life_s).exp2()
         } else {
             1.0
         }
@@ -39,29 +40,44 @@ unsafe extern "C" fn score(
     this: *mut spur_plugin,
     view: *const spur_cluster_view,
     queries: spur_span,
-    out: *mut spur_priority,
-    out_stride: u32,
+    out: *const spur_scores,
     err: *mut spur_error,
 ) -> spur_status {
     guard(err, || {
+        let policy = instance::<ByAge>(this);
         for (i, query) in records::<spur_priority_query>(queries).enumerate() {
-            let job = at::<spur_job_view>((*view).pending, query.job);
-            let answer = instance::<ByAge>(this).score(job, (*view).now, query.nice);
-            put_at(out, out_stride, i, &answer); // the host's records may be longer or shorter than ours
+            let age = policy.age(at::<spur_job_view>((*view).pending, query.job), (*view).now);
+            let points = policy.weight * age;
+            // The host's records may be longer or shorter than ours.
+            put_at((*out).totals, (*out).total_stride, i, &policy.total(points, query));
+            if (*out).factor_count > 0 {
+                let column = i * (*out).factor_count as usize;
+                *(*out).raw.add(column) = age;
+                *(*out).weighted.add(column) = points;
+            }
         }
         Ok(SPUR_OK)
     })
 }
 
-unsafe extern "C" fn decay(this: *mut spur_plugin, seconds: f64) -> f64 {
-    instance::<ByAge>(this).decay(seconds)
+unsafe extern "C" fn decay(this: *mut spur_plugin, from: i64, to: i64) -> f64 {
+    caught(1.0, || instance::<ByAge>(this).decay(from, to))
 }
 
-unsafe extern "C" fn weights(this: *mut spur_plugin, out: *mut f64, count: u32) -> spur_status {
-    for i in 0..count {
-        *out.add(i as usize) = if i == SPUR_FACTOR_AGE { instance::<ByAge>(this).weight } else { 0.0 };
-    }
-    SPUR_OK
+// One factor. A plugin with several pushes them in the order in which score() writes them.
+unsafe extern "C" fn factors(this: *mut spur_plugin, sink: *const spur_factor_sink, err: *mut spur_error) -> spur_status {
+    guard(err, || {
+        let factor = spur_factor {
+            size: size_of::<spur_factor>(),
+            name: borrowed(b"age"),
+            weight: instance::<ByAge>(this).weight,
+            ..spur_factor::EMPTY
+        };
+        match (*sink).factor {
+            Some(push) => Ok(push(sink, &factor)),
+            None => Ok(SPUR_OK),
+        }
+    })
 }
 
 unsafe extern "C" fn create(
@@ -88,7 +104,7 @@ static OPS: Shared<spur_priority_ops> = Shared(spur_priority_ops {
     size: size_of::<spur_priority_ops>(),
     score: Some(score),
     decay: Some(decay),
-    weights: Some(weights),
+    factors: Some(factors),
     ..spur_priority_ops::EMPTY
 });
 

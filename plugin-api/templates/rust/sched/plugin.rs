@@ -252,9 +252,9 @@ unsafe extern "C" fn create(
     _host: *const spur_host,
     _config: *const spur_config,
     out: *mut *mut spur_plugin,
-    _err: *mut spur_error,
+    err: *mut spur_error,
 ) -> spur_status {
-    hand_over(Planner { _nothing: 0 }, out)
+    guard(err, || Ok(hand_over(Planner { _nothing: 0 }, out)))
 }
 
 unsafe extern "C" fn destroy(this: *mut spur_plugin) {

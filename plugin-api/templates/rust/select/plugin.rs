@@ -12,8 +12,9 @@ struct Selector {
     _nothing: u8,
 }
 
-unsafe fn cycle_of<'a>(cycle: *mut spur_select_cycle) -> &'a mut WholeNodes<'a> {
-    &mut *(cycle as *mut WholeNodes)
+/// For as long as the caller's own variable: no longer than the call.
+unsafe fn cycle_of<'a>(cycle: &'a mut *mut spur_select_cycle) -> &'a mut WholeNodes<'a> {
+    &mut *(*cycle as *mut WholeNodes)
 }
 
 unsafe extern "C" fn begin(
@@ -28,39 +29,41 @@ unsafe extern "C" fn begin(
     })
 }
 unsafe extern "C" fn end(_this: *mut spur_plugin, cycle: *mut spur_select_cycle) {
-    drop(Box::from_raw(cycle as *mut WholeNodes));
+    caught((), || drop(Box::from_raw(cycle as *mut WholeNodes)))
 }
 unsafe extern "C" fn slots(_cycle: *mut spur_select_cycle) -> u32 {
     SLOTS
 }
-unsafe extern "C" fn copy(cycle: *mut spur_select_cycle, from: u32, to: u32) -> spur_status {
+unsafe extern "C" fn copy(mut cycle: *mut spur_select_cycle, from: u32, to: u32) -> spur_status {
     if from >= SLOTS || to >= SLOTS {
         return SPUR_E_INVALID;
     }
-    cycle_of(cycle).copy(from, to);
-    SPUR_OK
+    caught(SPUR_E_INTERNAL, || {
+        cycle_of(&mut cycle).copy(from, to);
+        SPUR_OK
+    })
 }
-unsafe extern "C" fn take(cycle: *mut spur_select_cycle, slot: u32, placement: *const spur_placement, _job_flags: u32) {
-    cycle_of(cycle).book(slot, placement, 1);
+unsafe extern "C" fn take(mut cycle: *mut spur_select_cycle, slot: u32, placement: *const spur_placement, _job_flags: u32) {
+    caught((), || cycle_of(&mut cycle).book(slot, placement, 1))
 }
-unsafe extern "C" fn give(cycle: *mut spur_select_cycle, slot: u32, placement: *const spur_placement, _job_flags: u32) {
-    cycle_of(cycle).book(slot, placement, -1);
+unsafe extern "C" fn give(mut cycle: *mut spur_select_cycle, slot: u32, placement: *const spur_placement, _job_flags: u32) {
+    caught((), || cycle_of(&mut cycle).book(slot, placement, -1))
 }
 unsafe extern "C" fn pick(
-    cycle: *mut spur_select_cycle,
+    mut cycle: *mut spur_select_cycle,
     pick: *const spur_pick,
     out: *mut spur_placement,
 ) -> spur_status {
-    guard(std::ptr::null_mut(), || Ok(cycle_of(cycle).pick(&*pick, out.as_mut())))
+    guard(std::ptr::null_mut(), || Ok(cycle_of(&mut cycle).pick(&*pick, out.as_mut())))
 }
 
 unsafe extern "C" fn create(
     _host: *const spur_host,
     _config: *const spur_config,
     out: *mut *mut spur_plugin,
-    _err: *mut spur_error,
+    err: *mut spur_error,
 ) -> spur_status {
-    hand_over(Selector { _nothing: 0 }, out)
+    guard(err, || Ok(hand_over(Selector { _nothing: 0 }, out)))
 }
 unsafe extern "C" fn destroy(this: *mut spur_plugin) {
     take_back::<Selector>(this)

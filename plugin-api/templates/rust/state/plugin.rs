@@ -1,9 +1,11 @@
 // @TYPE@ - the boundary, and the thread that writes. The file itself is in log_file.rs.
 mod log_file;
+mod services;
 mod spur;
 mod sugar;
 
 use log_file::LogFile;
+use services::Metrics;
 use spur::*;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -58,6 +60,7 @@ struct Shop {
     log: Mutex<Option<LogFile>>, // taken before `queue`
     queue: Mutex<Queue>,
     wake: Condvar,
+    entries_total: Option<(Metrics, u32)>,
 }
 
 struct State {
@@ -71,6 +74,9 @@ struct State {
 impl Shop {
     unsafe fn commit(&self, ears: Ears, index: u64, body: &[u8]) {
         ears.committed(index, body);
+        if let Some((metrics, entries_total)) = self.entries_total {
+            metrics.add(entries_total, 1.0);
+        }
         let figures = &mut self.queue.lock().unwrap().figures;
         figures.committed = index;
         figures.entries += 1;
@@ -134,7 +140,8 @@ impl State {
         result.map_err(|error| failure(SPUR_E_IO, format!("cannot {} in {}: {}", what, self.directory.display(), error)))
     }
 
-    unsafe fn open(&self, ears: Ears, err: *mut spur_error) -> Answer<spur_status> {
+    unsafe fn open(&self, ears: Ears, stop: Stop, err: *mut spur_error) -> Answer<spur_status> {
+        stop.check()?;
         let mut log = self.io("open the log", LogFile::open(&self.directory))?;
         if log.snapshot_index != 0 {
             let mut file = self.io("open the snapshot", File::open(log.snapshot_path(log.snapshot_index)))?;
@@ -160,7 +167,7 @@ impl State {
         Ok(SPUR_OK)
     }
 
-    unsafe fn snapshot(&self, index: u64, source: *const spur_source) -> Answer<spur_status> {
+    unsafe fn snapshot(&self, index: u64, source: *const spur_source, stop: Stop) -> Answer<spur_status> {
         let mut guard = self.shop.log.lock().unwrap();
         let log = guard.as_mut().ok_or_else(|| failure(SPUR_E_INVALID, "the log is not open yet"))?;
         let draft = log.snapshot_path(0);
@@ -168,6 +175,7 @@ impl State {
         let mut file = self.io("write a snapshot", made)?;
         let (mut buffer, mut length) = (vec![0u8; 65536], 1);
         while length != 0 {
+            stop.check()?;
             let status = (*source).read.unwrap()(source, buffer.as_mut_ptr() as *mut c_void, buffer.len() as u64, &mut length);
             if status != SPUR_OK {
                 return Err(failure(status, "the host could not read its snapshot"));
@@ -198,22 +206,25 @@ unsafe extern "C" fn read_snapshot(
     capacity: u64,
     length: *mut u64,
 ) -> spur_status {
-    let file = &mut *((*source).context as *mut File);
-    match file.read(std::slice::from_raw_parts_mut(buffer as *mut u8, capacity as usize)) {
-        Ok(count) => {
-            *length = count as u64;
-            SPUR_OK
+    caught(SPUR_E_INTERNAL, || {
+        let file = &mut *((*source).context as *mut File);
+        match file.read(std::slice::from_raw_parts_mut(buffer as *mut u8, capacity as usize)) {
+            Ok(count) => {
+                *length = count as u64;
+                SPUR_OK
+            }
+            Err(_) => SPUR_E_IO,
         }
-        Err(_) => SPUR_E_IO,
-    }
+    })
 }
 
 unsafe extern "C" fn open(
     this: *mut spur_plugin,
     listener: *const spur_state_listener,
+    stop: *const spur_stop,
     err: *mut spur_error,
 ) -> spur_status {
-    guard(err, || instance::<State>(this).open(Ears(listener), err))
+    guard(err, || instance::<State>(this).open(Ears(listener), Stop::new(stop), err))
 }
 
 unsafe extern "C" fn propose(
@@ -267,9 +278,10 @@ unsafe extern "C" fn snapshot(
     this: *mut spur_plugin,
     index: u64,
     source: *const spur_source,
+    stop: *const spur_stop,
     err: *mut spur_error,
 ) -> spur_status {
-    guard(err, || instance::<State>(this).snapshot(index, source))
+    guard(err, || instance::<State>(this).snapshot(index, source, Stop::new(stop)))
 }
 
 unsafe extern "C" fn create(
@@ -288,7 +300,10 @@ unsafe extern "C" fn create(
             path.extend(b"/@NAME@");
         }
         let directory = PathBuf::from(OsString::from_vec(path));
-        Ok(hand_over(State { directory, shop: Arc::default(), writer: Mutex::new(None) }, out))
+        let metrics = Metrics::new(host);
+        let entries_total = metrics.define(SPUR_METRIC_COUNTER, "entries_total", "entries committed since the daemon began", &[]);
+        let shop = Arc::new(Shop { entries_total: Some((metrics, entries_total)), ..Shop::default() });
+        Ok(hand_over(State { directory, shop, writer: Mutex::new(None) }, out))
     })
 }
 

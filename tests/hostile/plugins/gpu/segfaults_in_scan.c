@@ -2,15 +2,15 @@
 #include <spur/plugin/draft/gpu.h>
 #include <spur/plugin/plugin.h>
 
-static spur_status scan(spur_plugin* self, const spur_gpu_sink* sink, spur_error* err) {
-    (void)self, (void)sink, (void)err;
+static spur_status scan(spur_plugin* self, const spur_gpu_sink* sink, const spur_stop* stop, spur_error* err) {
+    (void)self, (void)sink, (void)stop, (void)err;
     *(volatile int*)NULL = 1;
     return SPUR_OK;
 }
 
-static spur_status bind(spur_plugin* self, const uint32_t* devices, uint32_t count, const spur_gpu_env_sink* env,
+static spur_status bind(spur_plugin* self, const spur_gpu_binding* binding, const spur_gpu_env_sink* env,
                         spur_error* err) {
-    (void)self, (void)devices, (void)count, (void)env, (void)err;
+    (void)self, (void)binding, (void)env, (void)err;
     return SPUR_OK;
 }
 

@@ -19,6 +19,9 @@
 #ifndef BEFORE
 #define BEFORE
 #endif
+#ifndef TABLE
+#define TABLE static const spur_sched_ops
+#endif
 
 BEFORE
 
@@ -54,7 +57,7 @@ static spur_status plan(spur_plugin* self, const spur_cluster_view* view, const 
     return SPUR_OK;
 }
 
-static const spur_sched_ops ops = {sizeof(spur_sched_ops), 0, 0, plan};
+TABLE ops = {sizeof(spur_sched_ops), 0, 0, plan};
 static int instance;
 
 static spur_status create(const spur_host* host, const spur_config* config, spur_plugin** out, spur_error* err) {

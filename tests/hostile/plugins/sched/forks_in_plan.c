@@ -1,0 +1,3 @@
+/* Forks, and comes back from plan() in both processes. */
+#define IN_PLAN fork();
+#include "skeleton.h"

@@ -45,7 +45,7 @@ spur_cgroup_limits no_limits() {
 spur_cgroup_limit swap_for(std::uint64_t memory_mib, std::int64_t percent) {
     if (percent == 0) return limit_at(0);
     if (percent < 0 || memory_mib == 0) return {};
-    return limit_at(memory_mib * mebibyte / 100 * static_cast<std::uint64_t>(percent));
+    return limit_at(memory_mib * static_cast<std::uint64_t>(percent) * mebibyte / 100);
 }
 
 std::vector<spur_cgroup_device> find_all(const std::vector<std::string>& names) {
@@ -136,6 +136,10 @@ Result<void> Containment::prepare(const LaunchSpec& spec) {
         devices = usual_devices();
         for (const auto* const names : {&site.allowed_devices, &spec.device_allow})
             std::ranges::copy(find_all(*names), std::back_inserter(devices));
+        for (auto device : find_all(spec.device_deny)) {  // also where a line of the site names its whole kind
+            device.access = 0;
+            devices.push_back(device);
+        }
     } else if (!spec.device_deny.empty()) {
         limits.device_rule = SPUR_CGROUP_DEVICES_DENY;
         devices = find_all(spec.device_deny);

@@ -39,7 +39,8 @@ std::int32_t access_of(const spur_cgroup_device& device) {
 }
 
 // The context is access type, major, minor; the low half of the first says what kind of device it is, the high half what is to be
-// done with it. A denied device answers 0 if anything of its access is asked for, an allowed one 1 if nothing else is.
+// done with it. A denied device answers 0 if anything of its access is asked for, an allowed one 1 if nothing else is. In a list of
+// allowed ones those without any access come first and answer 0.
 Program make_program(bool allows, const spur_span& devices) {
     Program program;
     program.push_back(load(kind, offsetof(bpf_cgroup_dev_ctx, access_type)));
@@ -48,8 +49,7 @@ Program make_program(bool allows, const spur_span& devices) {
     program.push_back({BPF_ALU | BPF_RSH | BPF_K, wanted, 0, 0, 16});
     program.push_back(load(major_number, offsetof(bpf_cgroup_dev_ctx, major)));
     program.push_back(load(minor_number, offsetof(bpf_cgroup_dev_ctx, minor)));
-    for (std::uint32_t i = 0; i < devices.count; ++i) {
-        const auto& device = *SPUR_AT(spur_cgroup_device, devices, i);
+    const auto add = [&](const spur_cgroup_device& device, bool is_refused) {
         Program tests;  // each jumps behind the answer
         const auto test = [&](std::uint8_t value, std::uint32_t number) {
             tests.push_back(jump_unless(value, number, 0));
@@ -57,16 +57,23 @@ Program make_program(bool allows, const spur_span& devices) {
         test(kind, device.kind == SPUR_CGROUP_BLOCK ? BPF_DEVCG_DEV_BLOCK : BPF_DEVCG_DEV_CHAR);
         if (device.major_number != SPUR_NONE) test(major_number, device.major_number);
         if (device.minor_number != SPUR_NONE) test(minor_number, device.minor_number);
-        tests.push_back({BPF_ALU | BPF_MOV | BPF_X, asked, wanted, 0, 0});
-        tests.push_back({BPF_ALU | BPF_AND | BPF_K, asked, 0, 0, allows ? ~access_of(device) : access_of(device)});
-        tests.push_back({static_cast<std::uint8_t>(BPF_JMP32 | (allows ? BPF_JNE : BPF_JEQ) | BPF_K), asked, 0, 0, 0});
+        if (!is_refused) {
+            tests.push_back({BPF_ALU | BPF_MOV | BPF_X, asked, wanted, 0, 0});
+            tests.push_back({BPF_ALU | BPF_AND | BPF_K, asked, 0, 0, allows ? ~access_of(device) : access_of(device)});
+            tests.push_back({static_cast<std::uint8_t>(BPF_JMP32 | (allows ? BPF_JNE : BPF_JEQ) | BPF_K), asked, 0, 0, 0});
+        }
         constexpr std::size_t answer_length = 2;
         for (std::size_t at = 0; at < tests.size(); ++at)
             if (BPF_CLASS(tests[at].code) == BPF_JMP32)
                 tests[at].off = static_cast<std::int16_t>(tests.size() - at - 1 + answer_length);
         program.insert(program.end(), tests.begin(), tests.end());
-        answer(program, allows ? 1 : 0);
-    }
+        answer(program, allows && !is_refused ? 1 : 0);
+    };
+    for (const bool is_refused : {true, false})
+        for (std::uint32_t i = 0; i < devices.count; ++i)
+            if (const auto& device = *SPUR_AT(spur_cgroup_device, devices, i);
+                (allows && device.access == 0) == is_refused)
+                add(device, is_refused);
     answer(program, allows ? 0 : 1);
     return program;
 }

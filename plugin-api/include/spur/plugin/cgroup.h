@@ -78,7 +78,7 @@ typedef struct spur_cgroup_device {
 #define SPUR_CGROUP_DEVICES_LEAVE 0u /* as it is; `devices` is empty */
 #define SPUR_CGROUP_DEVICES_ANY 1u   /* take this scope's own rule away; `devices` is empty */
 #define SPUR_CGROUP_DEVICES_DENY 2u  /* all but these */
-#define SPUR_CGROUP_DEVICES_ALLOW 3u /* none but these */
+#define SPUR_CGROUP_DEVICES_ALLOW 3u /* none but these; one whose access is 0 stays denied, whatever else names it */
 
 /* How fast the processes of a scope may use one block device. */
 typedef struct spur_cgroup_io {

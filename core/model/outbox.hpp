@@ -27,6 +27,7 @@ enum class OutboxKind : std::uint8_t {
     mirror,  // accounts, users, associations, QOS or reservations changed: whoever sends takes them as they are then
     step_started
 };
+constexpr bool has_job(OutboxKind kind) { return kind < OutboxKind::node_event || kind == OutboxKind::step_started; }
 
 // A node was not to be used from `start` on; without a name: what the whole cluster had.
 struct NodeEvent {
@@ -54,7 +55,7 @@ struct OutboxEntry {
     std::uint64_t sequence{};
     OutboxKind kind{OutboxKind::job_ended};
     UnixSeconds at{};
-    std::shared_ptr<const Job> job{};    // as it was then; none with the kinds below
+    std::shared_ptr<const Job> job{};    // as it was then; where has_job() says so
     std::shared_ptr<const Step> step{};  // with step_started and step_ended
     std::shared_ptr<const NodeEvent> event{};
     std::shared_ptr<const AccountsChange> change{};

@@ -394,7 +394,7 @@ private:
     bool take_entry(std::string_view body) {
         StoredEntry stored;
         if (!archive::read_body(archive::Reader{body}, stored) || stored.spec > asked_.size()) return false;
-        if ((stored.kind < OutboxKind::node_event) != (stored.spec != 0)) return false;
+        if (has_job(stored.kind) != (stored.spec != 0)) return false;
         auto& entry = c.outbox_.emplace_back(OutboxEntry{stored.sequence, stored.kind, stored.at});
         entry.step = std::move(stored.step);
         entry.event = std::move(stored.event);

@@ -572,6 +572,7 @@ RC_GTEST_PROP(T50Laws, ALoadedSnapshotGoesOnAsIfNothingHadHappened, ()) {
         RC_ASSERT(snapshot_of(twin) == bytes);
         if (++since % 7 != 0) continue;
         auto loaded = Cluster::load(bytes);
+        if (!loaded) RC_LOG() << "after " << command_name(command.what) << ": " << loaded.error().text << "\n";
         RC_ASSERT(loaded.has_value());
         twin = *std::move(loaded);
         RC_ASSERT(snapshot_of(twin) == bytes);

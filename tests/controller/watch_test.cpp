@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <future>
 #include <ranges>
 
 #include "daemons/common/wire/server_state.hpp"
@@ -117,6 +118,22 @@ TEST_F(WatchTest, AStreamAsksOnce) {
     EXPECT_TRUE(watcher.state->closed) << "each request costs a whole picture";
     EXPECT_EQ(asked, 1);
     watcher.state->on_message = {};  // it holds the session
+}
+
+// The first question is asked by whoever waits, the second by the hub, and while it is being answered the job changes.
+TEST_F(WatchTest, WhoWaitsForAJobHearsOfWhatHappensWhileBeingAsked) {
+    std::atomic<int> asked{0};
+    std::promise<void> heard;
+    hub.wait_for_job(JobId{1}, WatchHub::Clock::now() + 1min, [&](const planning::ReadModel&, bool expired) {
+        switch (++asked) {
+            case 1: return false;
+            case 2: set_priority(1, 7); return false;
+            default:
+                if (!expired) heard.set_value();
+                return true;
+        }
+    });
+    EXPECT_EQ(heard.get_future().wait_for(20s), std::future_status::ready);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ void WatchHub::on_applied(const Cluster&, const Events&, const planning::Changes
                           const std::shared_ptr<const planning::ReadModel>& model, bool) {
     {
         const std::lock_guard lock{mutex_};
-        if (subscribers_.empty() && waiting_.empty()) return;
+        if (subscribers_.empty() && waiting_.empty() && !has_waiters_in_hand_) return;
         batches_.push_back({changes, model});
     }
     wake_.notify_one();
@@ -145,6 +145,7 @@ void WatchHub::check_waiters(const planning::ReadModel& model, const planning::C
             if (at->deadline <= now || (touched && !expired_only)) due.splice(due.end(), waiting_, at);
             at = next;
         }
+        has_waiters_in_hand_ = !due.empty();
     }
     std::erase_if(due, [&](Waiting& waiting) {
         const bool expired = waiting.deadline <= now;
@@ -152,6 +153,7 @@ void WatchHub::check_waiters(const planning::ReadModel& model, const planning::C
     });
     const std::lock_guard lock{mutex_};
     waiting_.splice(waiting_.end(), due);
+    has_waiters_in_hand_ = false;
 }
 
 void WatchHub::tell(const Subscriber& subscriber, const Batch& batch, bool everything) const {

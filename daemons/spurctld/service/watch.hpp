@@ -72,7 +72,7 @@ private:
     std::vector<Batch> batches_;
     std::list<std::shared_ptr<Subscriber>> subscribers_;
     std::list<Waiting> waiting_;
-    bool has_news_{false};
+    bool has_waiters_in_hand_{false};  // taken out of waiting_ to be asked; some may come back
     std::jthread thread_;
 };
 

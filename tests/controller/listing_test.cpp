@@ -138,5 +138,12 @@ TEST_F(Listing, ManyIdsOfOneArrayAreLookedAtOnce) {
     EXPECT_FALSE(select_jobs(*all, request)) << "no list is that long";
 }
 
+TEST(Founding, AStateIsNewUntilAConfigurationIsInForce) {
+    EXPECT_FALSE(model_of(Cluster{})->directory->is_configured);
+    ClusterBuilder builder;
+    builder.nodes("n1", cpus(1));
+    EXPECT_TRUE(model_of(builder.cluster())->directory->is_configured);
+}
+
 }  // namespace
 }  // namespace spur::ctld

@@ -207,6 +207,8 @@ void ReadModelBuilder::copy_directory(const Cluster& cluster) {
     directory->cluster_name = cluster.cluster_name();
     directory->history = cluster.history();
     directory->state_version = cluster.state_version();
+    directory->is_configured = cluster.config_generation() != 0 || !cluster.cluster_name().empty() ||
+                               !cluster.nodes().empty() || !cluster.partitions().empty();
     next_.directory = std::move(directory);
 }
 

@@ -25,6 +25,7 @@ struct Directory {
     Text cluster_name;
     History history;
     std::uint32_t state_version{};
+    bool is_configured{false};  // a configuration has been in force: the state is not one that has just been founded
 };
 
 using StepList = std::vector<Step>;

@@ -9,6 +9,7 @@ namespace spur::ctld {
 
 namespace {
 const Error still_reading{ErrorCode::unavailable, "this controller has just started and still reads its state"};
+const Error still_founding{ErrorCode::unavailable, "this cluster is new and its configuration is not in force yet"};
 
 // Nothing was changed and nobody better is known: the client asks again, here or elsewhere, until its deadline.
 wire::Metadata ask_again() {
@@ -55,6 +56,7 @@ void Service::register_all(wire::RpcServer& server) {
     const auto unary = [&](std::string_view name, void (Service::*handler)(const Call&)) {
         server.unary(fmt::format("/spur.v1.Controller/{}", name), [this, handler](const Call& call) {
             if (!engine_.is_current()) return call.fail(still_reading, ask_again());
+            if (!engine_.model()->directory->is_configured) return call.fail(still_founding, ask_again());
             gate_.pass([this, handler, call](UnixSeconds as_of) {
                 if (as_of != 0) call.set_as_of(as_of);
                 with_name(call, handler);

@@ -61,6 +61,19 @@ impl Text {
 }
 
 impl Groups {
+    /// The end of another step may take the job's empty group away meanwhile: once more, then.
+    fn make(&self, scope: &spur_cgroup_scope) -> Result<()> {
+        let mut made = Ok(());
+        for _ in 0..100 {
+            made = fs::create_dir_all(self.path_of(scope));
+            match &made {
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                _ => break,
+            }
+        }
+        made
+    }
+
     fn text_of(&self, scope: &spur_cgroup_scope) -> Text {
         let mut text = Text::new().add(&self.root);
         if scope.job != SPUR_NONE {
@@ -203,7 +216,7 @@ unsafe extern "C" fn make(
     _limits: *const spur_cgroup_limits,
     err: *mut spur_error,
 ) -> spur_status {
-    with(this, scope, err, |groups, scope| fs::create_dir_all(groups.path_of(scope)))
+    with(this, scope, err, |groups, scope| groups.make(scope))
 }
 unsafe extern "C" fn attach(
     this: *mut spur_plugin,

@@ -123,7 +123,7 @@ TEST_F(AgentBatch, ATimeLimitIsEnforcedOnTheNode) {
     start_spurd();
     ASSERT_TRUE(joined());
     auto order = batch(16, "sleep 1000");
-    order.mutable_job()->set_end_time(std::time(nullptr) + 1);
+    order.mutable_job()->set_end_time(std::time(nullptr) + 2);
     const auto report = run(order);
     ASSERT_TRUE(report);
     EXPECT_TRUE(report->timed_out());

@@ -78,7 +78,8 @@ class Workload:
         """The jobs run, and their steps have tasks that were measured once."""
         jobs = {"over": self.submit("--wrap", "true")}
         self.until(lambda: not self.run("squeue", "-h", "-j", jobs["over"]).stdout.strip(), "the first job is over")
-        jobs["steps"] = self.submit("-N2", "-n2", "--wrap", "srun -N2 -n2 sleep 1000 & srun --overlap -N1 -n1 sleep 1000 & wait")
+        jobs["steps"] = self.submit("-N2", "-n2", "--wrap", "srun -N2 -n2 sh -c '>started; exec sleep 1000' & "
+                                    "until [ -e started ]; do sleep 0.1; done; srun --overlap -N1 -n1 sleep 1000 & wait")
         jobs["plain"] = self.submit("-n1", "--wrap", "sleep 1000")
         wanted = [jobs["steps"] + suffix for suffix in (".batch", ".0", ".1")]
         measured = lambda: re.findall(r"^(\S+)\|\d*[1-9]\d*$", self.run("sstat", "-n", "-P", "--noconvert", "-a", "-j", jobs["steps"], "-o", "jobid,maxrss").stdout, re.M)

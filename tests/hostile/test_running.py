@@ -29,7 +29,7 @@ DEADLY = {
     "overflows_in_plan": (r"spurctld: plugin {type} crashed in plan: Segmentation fault\n", -corpus.SEGV),
     "jumps_out_of_plan": (r"spurctld: plugin {type} crashed in plan: Aborted\n", -corpus.ABRT),
     "ends_its_thread": (r"plugin {type} ended the thread that called plan\(\) \(pthread_exit or pthread_cancel\)\n"
-                        r"spurctld: plugin {type} crashed in plan: Aborted\n", -corpus.ABRT),
+                        r"(?:.*\n)*spurctld: plugin {type} crashed in plan: Aborted\n", -corpus.ABRT),
     "exits_in_plan": (r"spurctld: plugin {type} called exit\(\) in plan\n", corpus.EX_SOFTWARE),
 }
 

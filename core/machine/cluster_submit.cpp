@@ -14,22 +14,17 @@ constexpr std::int64_t request_memory_s = 600;  // how long a client may take to
 
 // Points equal texts of `spec` at those of `model`, so that a user's many jobs keep one copy of each.
 void share_texts(JobSpec& spec, const JobSpec& model) {
-    std::apply(
-        [&](const auto&... entry) {
-            (
-                [&] {
-                    auto& mine = spec.*(entry.member);
-                    const auto& other = model.*(entry.member);
-                    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(mine)>, Text>) {
-                        if (mine == other) mine = other;
-                    } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(mine)>, std::vector<Text>>) {
-                        for (std::size_t i = 0; i < std::min(mine.size(), other.size()); ++i)
-                            if (mine[i] == other[i]) mine[i] = other[i];
-                    }
-                }(),
-                ...);
-        },
-        archive::fields_of<JobSpec>.fields);
+    const auto share = [&](const auto& entry) {
+        auto& mine = spec.*(entry.member);
+        const auto& other = model.*(entry.member);
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(mine)>, Text>) {
+            if (mine == other) mine = other;
+        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(mine)>, std::vector<Text>>) {
+            for (std::size_t i = 0; i < std::min(mine.size(), other.size()); ++i)
+                if (mine[i] == other[i]) mine[i] = other[i];
+        }
+    };
+    archive::fields_of<JobSpec>.apply([&](const auto&... entry) { (share(entry), ...); });
 }
 
 }  // namespace

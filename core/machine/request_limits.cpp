@@ -30,13 +30,10 @@ constexpr TextLimit<JobSpec> job_texts[] = {
 #undef SPUR_OTHER
 
 // A text without a row would have no limit.
-constexpr std::size_t texts_of_a_job = std::apply(
-    [](const auto&... field) {
-        return (
-            0 + ... +
+constexpr std::size_t texts_of_a_job = archive::fields_of<JobSpec>.apply([](const auto&... field) {
+    return (0 + ... +
             std::size_t{std::is_same_v<std::remove_cvref_t<decltype(std::declval<JobSpec>().*field.member)>, Text>});
-    },
-    archive::fields_of<JobSpec>.fields);
+});
 static_assert(std::size(job_texts) + 2 == texts_of_a_job, "script and environment have limits of their own");
 
 // Slurm keeps most of these in 16 bits; products of two must not overflow 32.

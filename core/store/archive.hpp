@@ -17,14 +17,6 @@ consteval std::uint32_t version_of(std::uint32_t number, std::uint32_t LastNumbe
     return version;
 }
 
-// A list made by a macro ends with a comma: whatever follows it is dropped.
-template <class... T>
-constexpr auto without_last(const std::tuple<T...>& list) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return std::tuple{std::get<I>(list)...};
-    }(std::make_index_sequence<sizeof...(T) - 1>{});
-}
-
 inline constexpr std::uint32_t bit_member_limit = 1U << 20;  // keeps a forged set from eating the machine
 
 void write_body(Writer& out, const Bitset& set);

@@ -79,8 +79,7 @@ inline constexpr auto fields_of<PreemptJob> =
 #define SPUR_FIELD(number, member, ...) \
     field<number, version_of(number, &LastNumbers::job_changes)>(&JobChanges::member),
 template <>
-inline constexpr auto fields_of<JobChanges> =
-    FieldList{without_last(std::tuple{SPUR_JOB_CHANGES(SPUR_FIELD, SPUR_FIELD) 0})};
+inline constexpr auto fields_of<JobChanges> = FieldList{SPUR_JOB_CHANGES(SPUR_FIELD, SPUR_FIELD)};
 #undef SPUR_FIELD
 
 template <>

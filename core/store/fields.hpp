@@ -16,8 +16,7 @@ namespace spur::archive {
 
 #define SPUR_FIELD(number, member, ...) field<number, version_of(number, &LastNumbers::job_spec)>(&JobSpec::member),
 template <>
-inline constexpr auto fields_of<JobSpec> =
-    FieldList{without_last(std::tuple{SPUR_JOB_SPEC(SPUR_FIELD, SPUR_FIELD, SPUR_FIELD) 0})};
+inline constexpr auto fields_of<JobSpec> = FieldList{SPUR_JOB_SPEC(SPUR_FIELD, SPUR_FIELD, SPUR_FIELD)};
 #undef SPUR_FIELD
 
 template <>

@@ -94,7 +94,7 @@ inline constexpr auto fields_of<Meta> =
     numbered(&Meta::version, &Meta::now, &Meta::next_job_id, &Meta::next_association_id, &Meta::next_qos_id,
              &Meta::usage_time, &Meta::next_outbox, since<2>(&Meta::state_version), since<2>(&Meta::config_generation),
              since<2>(&Meta::config_digests), since<3>(&Meta::outbox_is_read));
-static_assert(std::get<state_version_field - 1>(fields_of<Meta>.fields).member == &Meta::state_version);
+static_assert(number_of(&Meta::state_version) == state_version_field);
 template <>
 inline constexpr auto fields_of<StoredLicense> =
     numbered(&StoredLicense::name, &StoredLicense::total, &StoredLicense::used);
@@ -114,10 +114,10 @@ inline constexpr auto fields_of<AccountsChange> =
     numbered(&AccountsChange::actor, &AccountsChange::number, &AccountsChange::action, &AccountsChange::subject,
              &AccountsChange::change);
 template <>
-inline constexpr auto fields_of<StoredEntry> = numbered(&StoredEntry::sequence, &StoredEntry::kind, &StoredEntry::at,
-                                                        &StoredEntry::spec, &StoredEntry::job, &StoredEntry::step,
-                                                        since<3>(&StoredEntry::event), since<3>(&StoredEntry::change),
-                                                        since<3>(&StoredEntry::reservation));
+inline constexpr auto fields_of<StoredEntry> =
+    numbered(&StoredEntry::sequence, &StoredEntry::kind, &StoredEntry::at, &StoredEntry::spec, &StoredEntry::job,
+             &StoredEntry::step, since<3>(&StoredEntry::event), since<3>(&StoredEntry::change),
+             since<3>(&StoredEntry::reservation));
 template <>
 inline constexpr auto fields_of<End> = numbered(&End::records);
 }  // namespace archive
@@ -152,9 +152,9 @@ public:
     }
 
     void add_entry(const OutboxEntry& entry) {
-        add(kind_outbox, StoredEntry{entry.sequence, entry.kind, entry.at, entry.job ? number_of(entry.job->spec) : 0,
-                                     entry.job ? *entry.job : Job{}, entry.step, entry.event, entry.change,
-                                     entry.reservation});
+        add(kind_outbox,
+            StoredEntry{entry.sequence, entry.kind, entry.at, entry.job ? number_of(entry.job->spec) : 0,
+                        entry.job ? *entry.job : Job{}, entry.step, entry.event, entry.change, entry.reservation});
     }
 
     Result<void> finish() {

@@ -21,7 +21,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -45,14 +44,23 @@ constexpr Field<Number, Since, Owner, Member> field(Member Owner::*member) {
     return {member};
 }
 
-template <class Tuple>
-struct FieldList {
-    Tuple fields;
+// The fields are bases rather than members of a std::tuple, which takes the compiler seconds for a long list.
+template <class... Fields>
+struct FieldList : Fields... {
     bool skips_unknown = false;
-    constexpr FieldList skipping_unknown() const { return {fields, true}; }
+    constexpr FieldList skipping_unknown() const {
+        auto list = *this;
+        list.skips_unknown = true;
+        return list;
+    }
+    // Calls `function` with all fields at once.
+    template <class Function>
+    constexpr decltype(auto) apply(Function&& function) const {
+        return function(static_cast<const Fields&>(*this)...);
+    }
 };
-template <class Tuple>
-FieldList(Tuple) -> FieldList<Tuple>;
+template <class... Fields>
+FieldList(Fields...) -> FieldList<Fields...>;
 
 template <std::uint32_t Since, class Owner, class Member>
 struct LaterMember {
@@ -70,7 +78,7 @@ constexpr auto field(LaterMember<Since, Owner, Member> later) {
 template <class... Members>
 constexpr auto numbered(Members... members) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return FieldList{std::tuple{field<I + 1>(members)...}};
+        return FieldList{field<I + 1>(members)...};
     }(std::index_sequence_for<Members...>{});
 }
 
@@ -81,6 +89,17 @@ concept Id = std::is_same_v<T, JobId> || std::is_same_v<T, NodeId> || std::is_sa
              std::is_same_v<T, AssociationId>;
 template <class T>
 concept Number = std::is_integral_v<T> || std::is_enum_v<T> || Id<T>;  // written as a varint
+
+template <class Owner, class Member>
+constexpr std::uint32_t number_of(Member Owner::*member) {
+    std::uint32_t number = 0;
+    const auto compare = [&]<class Entry>(const Entry& entry) {
+        if constexpr (std::is_same_v<decltype(entry.member), Member Owner::*>)
+            if (entry.member == member) number = Entry::number;
+    };
+    fields_of<Owner>.apply([&](const auto&... entry) { (compare(entry), ...); });
+    return number;
+}
 
 enum Kind : std::uint32_t { kind_varint = 0, kind_fixed = 1, kind_bytes = 2 };
 
@@ -193,18 +212,13 @@ void write_body(Writer& out, const std::vector<T>& list) {
 template <Struct T>
 void write_body(Writer& out, const T& value) {
     [[maybe_unused]] static const T blank{};
-    std::apply(
-        [&](const auto&... entry) {
-            (
-                [&] {
-                    const auto& member = value.*(entry.member);
-                    if (member == blank.*(entry.member)) return;
-                    if (entry.since > out.version()) out.refuse(of_a_later_version);
-                    write_field(out, entry.number, member);
-                }(),
-                ...);
-        },
-        fields_of<T>.fields);
+    const auto write_one = [&](const auto& entry) {
+        const auto& member = value.*(entry.member);
+        if (member == blank.*(entry.member)) return;
+        if (entry.since > out.version()) out.refuse(of_a_later_version);
+        write_field(out, entry.number, member);
+    };
+    fields_of<T>.apply([&](const auto&... entry) { (write_one(entry), ...); });
 }
 
 // ---- reading -------------------------------------------------------------------------------------------------------
@@ -339,11 +353,9 @@ bool read_body(Reader in, T& value) {
         const auto number = tag >> 2;
         const auto kind = static_cast<std::uint32_t>(tag & 3);
         bool good = true;
-        const bool known = std::apply(
-            [&](const auto&... entry) {
-                return ((entry.number == number && (good = read_field(in, kind, value.*(entry.member)), true)) || ...);
-            },
-            fields_of<T>.fields);
+        const bool known = fields_of<T>.apply([&](const auto&... entry) {
+            return ((entry.number == number && (good = read_field(in, kind, value.*(entry.member)), true)) || ...);
+        });
         if (!good) return false;
         if (known) continue;
         if constexpr (fields_of<T>.skips_unknown) {

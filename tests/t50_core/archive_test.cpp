@@ -75,7 +75,7 @@ private:
     }
     template <archive::Struct T>
     void fill_body(T& value) {
-        std::apply([&](const auto&... entry) { (fill(value.*(entry.member)), ...); }, archive::fields_of<T>.fields);
+        archive::fields_of<T>.apply([&](const auto&... entry) { (fill(value.*(entry.member)), ...); });
     }
 
     std::string random_text() {

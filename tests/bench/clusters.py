@@ -16,12 +16,12 @@ TUNED = ("batch_sched_delay=0,default_queue_depth=5000,bf_continue,bf_interval=1
          "bf_yield_interval=1000000,bf_yield_sleep=100000")
 
 
-def until(check, what, patience=120):
+def until(check, what, patience=120, pause=0.005):
     deadline = time.monotonic() + patience
     while not check():
         if time.monotonic() > deadline:
             raise RuntimeError(f"still not after {patience} s: {what}")
-        time.sleep(0.005)
+        time.sleep(pause)
 
 
 class CpuGroup:
@@ -101,7 +101,8 @@ class Rival:
         return len(self.run("squeue", "-h", "-r", "-o", "%i").split())
 
     def wait_idle(self, patience=600):
-        until(lambda: self.queue_length() == 0, f"{self.name}: the queue is empty", patience)
+        # Looking costs the machine something: a quick squeue must not be asked more often than a slow one.
+        until(lambda: self.queue_length() == 0, f"{self.name}: the queue is empty", patience, pause=0.05)
 
     def cancel_all(self):
         self.run("scancel", "-u", str(os.getuid()) if self.name == "Spur" else "root", check=False)

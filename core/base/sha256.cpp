@@ -11,23 +11,36 @@ const std::uint8_t* data_of(std::string_view bytes) { return reinterpret_cast<co
 
 }  // namespace
 
-Digest sha256(std::string_view bytes) {
+Digest sha256(std::string_view bytes) { return sha256({bytes}); }
+
+Digest sha256(std::initializer_list<std::string_view> parts) {
     sha256_ctx context;
     Digest digest;
     sha256_init(&context);
-    sha256_update(&context, bytes.size(), data_of(bytes));
+    for (const auto part : parts) sha256_update(&context, part.size(), data_of(part));
     sha256_digest(&context, digest.size(), digest.data());
     return digest;
 }
 
-Digest hmac_sha256(std::string_view key, std::string_view bytes) {
+struct HmacKey::State {
     hmac_sha256_ctx context;
+};
+
+HmacKey::HmacKey(std::string_view key) {
+    auto state = std::make_shared<State>();
+    hmac_sha256_set_key(&state->context, key.size(), data_of(key));
+    state_ = std::move(state);
+}
+
+Digest HmacKey::mac(std::initializer_list<std::string_view> parts) const {
+    auto context = state_->context;
     Digest digest;
-    hmac_sha256_set_key(&context, key.size(), data_of(key));
-    hmac_sha256_update(&context, bytes.size(), data_of(bytes));
+    for (const auto part : parts) hmac_sha256_update(&context, part.size(), data_of(part));
     hmac_sha256_digest(&context, digest.size(), digest.data());
     return digest;
 }
+
+Digest hmac_sha256(std::string_view key, std::string_view bytes) { return HmacKey{key}.mac({bytes}); }
 
 bool same_digest(const Digest& a, const Digest& b) { return memeql_sec(a.data(), b.data(), a.size()) != 0; }
 

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,7 +16,19 @@ namespace spur {
 using Digest = std::array<std::uint8_t, 32>;
 
 [[nodiscard]] Digest sha256(std::string_view bytes);
+[[nodiscard]] Digest sha256(std::initializer_list<std::string_view> parts);  // of all of them, one after the other
 [[nodiscard]] Digest hmac_sha256(std::string_view key, std::string_view bytes);
+
+// A key that is used again and again: what HMAC makes of it is kept.
+class HmacKey {
+public:
+    explicit HmacKey(std::string_view key);
+    [[nodiscard]] Digest mac(std::initializer_list<std::string_view> parts) const;
+
+private:
+    struct State;
+    std::shared_ptr<const State> state_;
+};
 
 // Takes the same time wherever the two differ, so that a forger learns nothing from how quickly it was refused.
 [[nodiscard]] bool same_digest(const Digest& a, const Digest& b);

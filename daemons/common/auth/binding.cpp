@@ -8,6 +8,7 @@ namespace {
 
 Digest digest_of(std::initializer_list<std::string_view> parts) {
     std::string text;
+    text.reserve(512);
     for (const auto part : parts) {
         for (unsigned shift = 0; shift < 32; shift += 8) text += static_cast<char>(part.size() >> shift & 0xff);
         text += part;

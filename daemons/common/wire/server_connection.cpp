@@ -296,17 +296,17 @@ void ServerConnection::guard(ServerStream& stream, const std::function<void()>& 
 bool ServerConnection::authenticate(ServerStream& stream) {
     Authenticator* authenticator = service_.options.authenticator.get();
     if (authenticator == nullptr) return true;
-    if (const auto meant = service_.audience.check(stream.audience); !meant) {
+    const bool is_meant_for_us = stream.audience == service_.audience_text;  // nearly always: comparing is cheap
+    if (const auto meant = is_meant_for_us ? Result<void>{} : service_.audience.check(stream.audience); !meant) {
         refuse_credential(stream, meant.error());
         return false;
     }
-    const auto server = service_.audience.text();
     const Digest body = stream.method->stream ? sha256({}) : stream.digest.value_or(Digest{});
     Result<Verdict> verified = fail(ErrorCode::internal, "the auth plugin failed");
     guard(stream, [&] {
-        verified = authenticator->verify(
-            {stream.path, body, stream.audience, stream.on_behalf_of, peer_->address, peer_->certificate, server},
-            stream.credential, *peer_);
+        verified = authenticator->verify({stream.path, body, stream.audience, stream.on_behalf_of, peer_->address,
+                                          peer_->certificate, service_.audience_text},
+                                         stream.credential, *peer_);
     });
     if (stream.ending) return false;
     if (verified && !verified->challenge.empty()) {

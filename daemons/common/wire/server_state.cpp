@@ -94,7 +94,9 @@ CallState::~CallState() {
 }
 
 Service::Service(ServerOptions chosen)
-    : options(std::move(chosen)), audience{options.cluster, options.name, random_instance()} {}
+    : options(std::move(chosen)),
+      audience{options.cluster, options.name, random_instance()},
+      audience_text{audience.text()} {}
 
 const Service::Method* Service::find(std::string_view name) const {
     const auto found = methods.find(std::string{name});

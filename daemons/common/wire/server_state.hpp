@@ -139,7 +139,8 @@ public:
     void warn(std::string_view text);  // at most a few a second: a peer must not be able to fill the log
 
     ServerOptions options;
-    const Audience audience;  // this server
+    const Audience audience;          // this server
+    const std::string audience_text;  // the same as a text
     std::unordered_map<std::string, Method> methods;
     std::atomic<std::uint64_t> calls{0}, failed_calls{0}, refused_credentials{0}, sessions{0}, connections{0};
     std::atomic<std::size_t> buffered{0};  // bytes of requests still arriving

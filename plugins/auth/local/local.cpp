@@ -93,7 +93,8 @@ bool ReplayCache::first_use(std::string_view nonce, std::int64_t now) {
 }
 
 Digest Authority::mac(std::string_view kind, std::string_view binding, std::string_view head) const {
-    return hmac_sha256(key_.bytes, fmt::format("{}{}{}{}{}", scheme, '\0', kind, binding, head));
+    constexpr std::string_view end_of_scheme{"\0", 1};
+    return hmac_.mac({scheme, end_of_scheme, kind, binding, head});
 }
 
 std::string Authority::make(std::string_view binding, const Claim& claim, std::string_view nonce) const {

@@ -40,7 +40,7 @@ private:
 
 class Authority {
 public:
-    Authority(Key key, std::int64_t max_age_s) : key_{std::move(key)}, max_age_s_{max_age_s}, seen_{2 * max_age_s} {}
+    Authority(Key key, std::int64_t max_age_s) : key_{std::move(key)}, hmac_{key_.bytes}, max_age_s_{max_age_s}, seen_{2 * max_age_s} {}
 
     // `binding`: what the credential or the answer is for.
     std::string make(std::string_view binding, const Claim& claim, std::string_view nonce) const;
@@ -52,6 +52,7 @@ public:
 private:
     Digest mac(std::string_view kind, std::string_view binding, std::string_view head) const;
     Key key_;
+    HmacKey hmac_;
     std::int64_t max_age_s_;
     ReplayCache seen_;
 };
